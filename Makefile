@@ -1,0 +1,38 @@
+# Two targets for readers (verify, test); the rest for developers.
+# The environment is made once: its stamps are renewed only when pyproject.toml changes.
+PYTHON ?= python3
+VENV   ?= .venv
+BIN     = $(VENV)/bin
+
+.PHONY: verify test lint types clean
+
+verify: $(VENV)/.installed
+	$(BIN)/python -m verify
+
+test: $(VENV)/.installed-test
+	$(BIN)/python -m pytest
+
+lint: $(VENV)/.installed-lint
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/.installed-lint
+	$(BIN)/mypy
+
+clean:
+	rm -rf $(VENV) report
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.installed: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --editable .
+	touch $@
+
+$(VENV)/.installed-test: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --editable '.[test]'
+	touch $@ $(VENV)/.installed
+
+$(VENV)/.installed-lint: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --editable '.[test,lint]'
+	touch $@ $(VENV)/.installed-test $(VENV)/.installed

@@ -1,0 +1,1 @@
+"""Claims, verdicts and the command line: where the symbolic and the numeric side are confronted."""
