@@ -5,10 +5,10 @@ from __future__ import annotations
 import operator
 from typing import SupportsIndex
 
-__all__ = ["InvalidArgument", "check_support", "integer_at_least"]
+__all__ = ["InvalidArgumentError", "check_support", "integer_at_least"]
 
 
-class InvalidArgument(ValueError):
+class InvalidArgumentError(ValueError):
     """An argument that cannot be used, in the form ``<what>=<value>: <fix>``.
 
     Parameters
@@ -36,18 +36,18 @@ def integer_at_least(what: str, value: SupportsIndex, least: int) -> int:
 
     Raises
     ------
-    InvalidArgument
+    InvalidArgumentError
         If `value` is no integer (floats and bools included) or is too small.
     """
     fix = f"must be an integer >= {least}"
     if isinstance(value, bool):
-        raise InvalidArgument(what, value, fix)
+        raise InvalidArgumentError(what, value, fix)
     try:
         number = operator.index(value)
     except TypeError:
-        raise InvalidArgument(what, value, fix) from None
+        raise InvalidArgumentError(what, value, fix) from None
     if number < least:
-        raise InvalidArgument(what, number, fix)
+        raise InvalidArgumentError(what, number, fix)
     return number
 
 
@@ -63,15 +63,15 @@ def check_support(support: tuple[SupportsIndex, SupportsIndex], d: int) -> tuple
 
     Raises
     ------
-    InvalidArgument
+    InvalidArgumentError
         If there are not exactly two positions, they are equal, or one is outside ``0..d-1``.
     """
     positions = tuple(support)
     if len(positions) != 2:
-        raise InvalidArgument("support", positions, "must be two positions")
+        raise InvalidArgumentError("support", positions, "must be two positions")
     a, b = (integer_at_least("support", position, 0) for position in positions)
     if a >= d or b >= d:
-        raise InvalidArgument("support", (a, b), f"positions must be in 0..{d - 1}")
+        raise InvalidArgumentError("support", (a, b), f"positions must be in 0..{d - 1}")
     if a == b:
-        raise InvalidArgument("support", (a, b), "the two positions must differ")
+        raise InvalidArgumentError("support", (a, b), "the two positions must differ")
     return a, b
