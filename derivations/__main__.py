@@ -1,0 +1,7 @@
+"""``python -m derivations``."""
+
+import sys
+
+from derivations.command import main
+
+sys.exit(main())

@@ -1,0 +1,40 @@
+"""The derivations by name: what there is, without paying for SymPy until one is asked for."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from derivations.ledger import Derivation
+
+__all__ = ["TITLES", "load", "names"]
+
+TITLES = {
+    "moments": "Moments of products of linear forms in independent signs",
+    "softmax": "The derivative of softmax attention",
+    "population": "Population loss and gradient for any theta, theta_tilde",
+    "antisymmetric": "The antisymmetric start: closed loss, signal and rest of the first step",
+    "zero": "Loss and gradient at theta = theta_tilde = 0",
+    "worst_case": "The loss of the worst input",
+}
+"""Name and title of every derivation; the name is that of its module."""
+
+
+def names() -> tuple[str, ...]:
+    """Return the names of all derivations, in the order in which they build on each other."""
+    return tuple(TITLES)
+
+
+def load(name: str) -> Derivation:
+    """Derive the result called `name`; its checks are not run.
+
+    Raises
+    ------
+    KeyError
+        If there is no derivation of that name.
+    """
+    if name not in TITLES:
+        raise KeyError(name)
+    derivation: Derivation = importlib.import_module(f"derivations.{name}").derive(TITLES[name])
+    return derivation

@@ -1,0 +1,97 @@
+"""The command line: ``python -m derivations [NAME] [--latex] [--check]``.
+
+Without NAME and options it lists the derivations. NAME prints one, step by step; ``--check`` runs
+the checks (of all derivations if no NAME is given), ``--latex`` prints fragments for a paper.
+
+Exit codes: 0 every check that was run holds; 1 one failed; 2 the request is bad; 3 interrupted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NoReturn
+
+from derivations.catalogue import TITLES, load, names
+
+if TYPE_CHECKING:
+    from derivations.ledger import CheckResult
+
+__all__ = ["main", "run"]
+
+_HOLDS, _FAILED, _BAD_REQUEST, _INTERRUPTED = 0, 1, 2, 3
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser that refuses in one line, in the form of all refusals."""
+
+    given: Sequence[str] = ()
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(_BAD_REQUEST, f"error: arguments={' '.join(self.given)}: {message}\n")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code.
+
+    Parameters
+    ----------
+    arguments : sequence of str, optional
+        Default: those of the process.
+
+    Raises
+    ------
+    SystemExit
+        With code 2, if the arguments cannot be parsed; with 0, after ``--help``.
+    """
+    parser = _Parser(
+        prog="python -m derivations",
+        description="Print and check the symbolic derivations.",
+        epilog="exit codes: 0 all checks hold, 1 a check failed, 2 bad request, 3 interrupted",
+        allow_abbrev=False,
+    )
+    parser.add_argument("name", metavar="NAME", nargs="?", help="a derivation; default: list them")
+    parser.add_argument("--check", action="store_true", help="run the checks; without NAME, of all")
+    parser.add_argument("--latex", action="store_true", help="print LaTeX; without NAME, of all")
+    parser.given = tuple(sys.argv[1:] if arguments is None else arguments)
+    options = parser.parse_args(parser.given)
+    if options.name is None and not (options.check or options.latex):
+        print(_listing())
+        return _HOLDS
+    if options.name is not None and options.name not in TITLES:
+        allowed = ", ".join(names())
+        print(f"error: NAME={options.name}: must be one of {allowed}", file=sys.stderr)
+        return _BAD_REQUEST
+    chosen = names() if options.name is None else (options.name,)
+    try:
+        return _show(chosen, check=options.check, as_latex=options.latex)
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return _INTERRUPTED
+
+
+def run(name: str) -> NoReturn:
+    """Be the command line of the module of one derivation, and exit."""
+    sys.exit(main((name, *sys.argv[1:])))
+
+
+def _listing() -> str:
+    width = max(len(name) for name in TITLES)
+    return "\n".join(f"{name:<{width}}  {title}" for name, title in TITLES.items())
+
+
+def _show(chosen: Sequence[str], *, check: bool, as_latex: bool) -> int:
+    # What follows needs SymPy; a bad request never gets here.
+    from derivations.layout import fragment, summary, text
+
+    outcomes: list[CheckResult] = []
+    for number, name in enumerate(chosen):
+        derivation = load(name)
+        results = derivation.check() if check else ()
+        outcomes.extend(results)
+        separator = "\n" if number else ""
+        print(separator + (fragment if as_latex else text)(derivation, results), flush=True)
+    if check:
+        print(f"\n{'% ' if as_latex else ''}{summary(outcomes)}")
+    return _FAILED if any(result.failed for result in outcomes) else _HOLDS

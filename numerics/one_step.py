@@ -1,0 +1,106 @@
+"""One step of population gradient descent and the attention after it.
+
+Source: arXiv:2502.07553v2, Theorem 2: from theta^0 and theta~^0 = -theta^0, both queries take
+one step of size eta along the gradients of L = E (f - y)^2 (no factor 1/2) at time 0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import SupportsFloat, SupportsIndex
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from numerics.arguments import InvalidArgumentError, finite_float
+from numerics.attention import softmax
+from numerics.population import PopulationGradient, antisymmetric_gradient, gradient
+
+__all__ = ["OneStep", "one_step"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OneStep:
+    """The start, the step and the attention after it.
+
+    Attributes
+    ----------
+    start : PopulationGradient
+        Loss and gradients at time 0.
+    theta, theta_tilde : ndarray, shape (m,)
+        The queries after the step.
+    scores, scores_tilde : ndarray, shape (d,)
+        V theta and V theta~ after the step.
+    gamma, gamma_tilde : ndarray, shape (d,)
+        The attention of each head after the step.
+    heads : pair of int
+        The position with the largest attention in each head (the first one in a tie).
+    """
+
+    start: PopulationGradient
+    theta: NDArray[np.float64]
+    theta_tilde: NDArray[np.float64]
+    scores: NDArray[np.float64]
+    scores_tilde: NDArray[np.float64]
+    gamma: NDArray[np.float64]
+    gamma_tilde: NDArray[np.float64]
+    heads: tuple[int, int]
+
+
+def one_step(
+    V: ArrayLike,
+    theta: ArrayLike,
+    support: tuple[SupportsIndex, SupportsIndex],
+    eta: SupportsFloat,
+    *,
+    theta_tilde: ArrayLike | None = None,
+) -> OneStep:
+    """Take one population gradient step of size `eta`.
+
+    Parameters
+    ----------
+    V : array_like, shape (d, m)
+        Embeddings; never copied if its rows or columns are contiguous.
+    theta : array_like, shape (m,)
+        The query of the first head before the step.
+    support : pair of int
+        The positions (a, b), 0-based.
+    eta : float
+        Step size, for the loss without the factor 1/2.
+    theta_tilde : array_like, shape (m,), optional
+        The query of the second head; ``-theta`` if not given.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If a shape does not fit, an entry is not finite, or a score overflows, before the step or
+        (naming `eta`) after it.
+    """
+    rate = finite_float("eta", eta)
+    if theta_tilde is None:
+        start = antisymmetric_gradient(V, theta, support)
+        before = np.asarray(theta, dtype=np.float64)
+        before_tilde = -before
+    else:
+        start = gradient(V, theta, theta_tilde, support)
+        before = np.asarray(theta, dtype=np.float64)
+        before_tilde = np.asarray(theta_tilde, dtype=np.float64)
+    embeddings = np.asarray(V, dtype=np.float64)
+    with np.errstate(all="ignore"):
+        after = before - rate * start.theta
+        after_tilde = before_tilde - rate * start.theta_tilde
+        scores, scores_tilde = embeddings @ after, embeddings @ after_tilde
+    if not (np.isfinite(scores).all() and np.isfinite(scores_tilde).all()):
+        raise InvalidArgumentError(
+            "eta", rate, "the scores after the step overflow; use a smaller eta"
+        )
+    return OneStep(
+        start,
+        after,
+        after_tilde,
+        scores,
+        scores_tilde,
+        softmax(scores),
+        softmax(scores_tilde),
+        (int(np.argmax(scores)), int(np.argmax(scores_tilde))),
+    )

@@ -1,0 +1,186 @@
+"""What a claim is, what counts as evidence for it, and the verdict that evidence earns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from verify.instance import Instance
+    from verify.seeds import Streams
+
+__all__ = [
+    "ASSERTED",
+    "PROFILES",
+    "UNSETTLED",
+    "Assumption",
+    "Cell",
+    "Claim",
+    "Evidence",
+    "Grade",
+    "Profile",
+    "Stance",
+    "conclude",
+]
+
+Profile = Literal["quick", "standard", "full"]
+PROFILES: Mapping[str, Profile] = {"quick": "quick", "standard": "standard", "full": "full"}
+
+Stance = Literal["asserted", "disputed"]
+ASSERTED: Stance = "asserted"
+
+
+class Grade(StrEnum):
+    """What a piece of evidence amounts to. There is no "passed".
+
+    Only `EXACT` and `CERTIFIED` are proofs. `SAMPLED` is a confidence interval inside an
+    inequality that was stated before the draw. The last three establish nothing.
+    """
+
+    EXACT = "exact"
+    CERTIFIED = "certified"
+    SAMPLED = "sampled"
+    REFUTED = "refuted"
+    VACUOUS = "vacuous"
+    UNDECIDED = "undecided"
+    ERROR = "error"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evidence:
+    """One computed value beside what the claim says of it.
+
+    Parameters
+    ----------
+    cell : str
+        What was looked at, for example ``d=1024, m=256``.
+    subject : {"statement", "kernel"}
+        Whether this speaks of the claim's statement or of the binary64 kernel that the rest of
+        the toolkit uses for it. A kernel that disagrees turns its claim red; a kernel that
+        agrees proves nothing about the statement.
+    method : str
+        How the value was obtained, for example ``exact enumeration``.
+    grade : Grade
+        What it amounts to.
+    computed, claimed : str
+        The value found, and the value or inequality the claim states.
+    margin : str, optional
+        How far inside the inequality the value lies.
+    precision : str, optional
+        The arithmetic used.
+    seed, trials : int, optional
+        Root seed and number of random draws, where there were any.
+    met : int, optional
+        How many of the draws met the claim's assumptions.
+    reason : str, optional
+        Why nothing better could be said; always given for vacuous, undecided and error.
+    """
+
+    cell: str
+    subject: Literal["statement", "kernel"]
+    method: str
+    grade: Grade
+    computed: str
+    claimed: str
+    margin: str | None = None
+    precision: str | None = None
+    seed: int | None = None
+    trials: int | None = None
+    met: int | None = None
+    reason: str | None = None
+
+    def as_json(self) -> dict[str, str | int]:
+        """Return the fields that are set, in the order they are declared."""
+        return {key: value for key, value in vars(self).items() if value is not None}
+
+
+@dataclass(frozen=True)
+class Assumption:
+    """A condition of a claim, in words, in LaTeX and as a predicate on instances."""
+
+    name: str
+    statement: str
+    holds: Callable[[Instance], bool]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cell:
+    """One independent piece of work: a place at which a claim is looked at.
+
+    Parameters
+    ----------
+    name : str
+        Names the cell within its claim; ``claim.id/name`` seeds its random streams.
+    check : callable
+        Does the work and returns its evidence. An exception is recorded as an error.
+    cost : float
+        Rough seconds of work; the runner starts the costliest cells first.
+    """
+
+    name: str
+    check: Callable[[Streams], Evidence]
+    cost: float = 0.1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Claim:
+    """A statement that can fail.
+
+    Parameters
+    ----------
+    id : str
+        Permanent; papers and scripts may refer to it.
+    title : str
+        The claim in a line.
+    statement : str
+        The claim in LaTeX, math delimited by ``$``.
+    source : str
+        Paper, version and number, or ``ours``.
+    cells : callable
+        Maps a profile to the cells to look at. A sampled claim fixes its inequality, its number
+        of trials and its confidence level here, before anything is drawn.
+    stance : {"asserted", "disputed"}
+        A disputed claim is a literal wording that the evidence contradicts.
+    assumptions : tuple of Assumption
+        Draws that violate one are not counted.
+    dependencies : tuple of str
+        Ids of the claims this one rests on.
+    """
+
+    id: str
+    title: str
+    statement: str
+    source: str
+    cells: Callable[[Profile], tuple[Cell, ...]]
+    stance: Stance = ASSERTED
+    assumptions: tuple[Assumption, ...] = ()
+    dependencies: tuple[str, ...] = ()
+
+
+UNSETTLED = frozenset({Grade.UNDECIDED, Grade.VACUOUS, Grade.ERROR})
+
+# From the worst news to the best: the first grade present decides.
+_DECISIVE = (Grade.REFUTED, Grade.ERROR, Grade.UNDECIDED)
+_WEAKEST_FIRST = (Grade.SAMPLED, Grade.CERTIFIED, Grade.EXACT)
+
+
+def conclude(evidence: Iterable[Evidence]) -> tuple[Grade, Evidence | None]:
+    """Return the verdict a claim's evidence earns, and the piece that decides it.
+
+    Any refutation, error or undecided piece decides, whatever it speaks of. Otherwise the
+    verdict is the weakest grade among the pieces about the statement: vacuous pieces count for
+    nothing, and without any other the claim is vacuous.
+    """
+    pieces = tuple(evidence)
+    for grade in _DECISIVE:
+        for piece in pieces:
+            if piece.grade is grade:
+                return grade, piece
+    statement = [piece for piece in pieces if piece.subject == "statement"]
+    for grade in _WEAKEST_FIRST:
+        for piece in statement:
+            if piece.grade is grade:
+                return grade, piece
+    return Grade.VACUOUS, statement[0] if statement else None

@@ -1,0 +1,53 @@
+"""The claims, one module for each theorem or topic; a module lists its own in ``CLAIMS``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+
+from numerics.arguments import InvalidArgumentError
+from verify.claim import Claim
+from verify.claims import antisymmetric, embeddings, parameters, population, theorem2, worst_case
+
+__all__ = ["CLAIMS", "find_claim", "register"]
+
+
+def register(claims: Iterable[Claim]) -> Mapping[str, Claim]:
+    """Return claims by id.
+
+    Raises
+    ------
+    ValueError
+        If an id occurs twice, or a claim rests on one that does not come before it (so that
+        dependencies can have no circle).
+    """
+    registry: dict[str, Claim] = {}
+    for claim in claims:
+        if claim.id in registry:
+            raise ValueError(f"claim id {claim.id} occurs twice")
+        missing = [id_ for id_ in claim.dependencies if id_ not in registry]
+        if missing:
+            raise ValueError(f"claim {claim.id} rests on {missing}, which do not come before it")
+        registry[claim.id] = claim
+    return MappingProxyType(registry)
+
+
+CLAIMS = register(
+    claim
+    for module in (population, antisymmetric, worst_case, embeddings, theorem2, parameters)
+    for claim in module.CLAIMS
+)
+"""Every claim by its permanent id, in the order of the report."""
+
+
+def find_claim(id_: str) -> Claim:
+    """Return a claim by its id.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If there is no such claim.
+    """
+    if id_ not in CLAIMS:
+        raise InvalidArgumentError("claim", id_, "no such claim; 'list' names them all")
+    return CLAIMS[id_]

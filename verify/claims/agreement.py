@@ -1,0 +1,66 @@
+"""How a kernel is held against an exact or a 50-digit value, at random instances."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+
+import numpy as np
+
+from verify.claim import Cell, Evidence
+from verify.sampling import Proportion, grade_at_most
+from verify.seeds import Streams
+
+__all__ = ["SHARE", "agreement_cell"]
+
+SHARE = Fraction(1, 100)
+"""A kernel agrees if the share of instances on which it errs too much is at most this."""
+
+
+def agreement_cell(
+    name: str,
+    *,
+    method: str,
+    error: Callable[[np.random.Generator], float],
+    bound: float,
+    trials: int,
+    cost: float,
+) -> Cell:
+    """Return the cell that measures a kernel's error at random instances.
+
+    Parameters
+    ----------
+    name : str
+        The cell's name.
+    method : str
+        What the kernel is held against.
+    error : callable
+        Draws an instance and returns the kernel's error there, in units of its accuracy bound's
+        scale; nan if it returned nothing usable, which counts as an error beyond the bound.
+    bound : float
+        The accuracy the kernel's documentation states, in the same units.
+    trials : int
+        Number of instances; at least 368, so that no failure at all is inside the inequality.
+    cost : float
+        Rough seconds.
+    """
+
+    def check(streams: Streams) -> Evidence:
+        errors = [error(streams.trial(i)) for i in range(trials)]
+        # "not <=" rather than ">": an error that is not a number is beyond the bound.
+        beyond = Proportion(sum(not each <= bound for each in errors), trials)
+        largest = max((each for each in errors if not np.isnan(each)), default=np.nan)
+        return Evidence(
+            cell=name,
+            subject="kernel",
+            method=method,
+            grade=grade_at_most(beyond, float(SHARE)),
+            computed=f"largest error {largest:.2g}; beyond the bound in {beyond}",
+            claimed=f"P(error > {bound:.2g}) <= {float(SHARE)}",
+            margin=f"a factor {bound / largest:.3g}" if largest > 0 else None,
+            precision="binary64",
+            seed=streams.seed,
+            trials=trials,
+        )
+
+    return Cell(name=name, check=check, cost=cost)

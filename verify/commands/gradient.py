@@ -1,0 +1,87 @@
+"""``gradient``: the population loss and gradient of an instance, to N digits."""
+
+from __future__ import annotations
+
+import argparse
+import decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from numerics.decimals import rational_digits
+from verify.commands.options import add_json, add_support, read_support
+from verify.decimals import parse_integer
+from verify.outcome import Outcome
+
+NAME = "gradient"
+SUMMARY = "print the population loss and gradient of an instance to N significant digits"
+
+CONVENTION = "L = E (f - y)^2"
+# Enough to show that rows are unit vectors up to rounding, or are not.
+_DEVIATION_DIGITS = 6
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    parser.add_argument("instance", metavar="INSTANCE", help="an instance file (npz)")
+    add_support(parser)
+    parser.add_argument(
+        "--digits", default="17", metavar="N", help="significant digits, 1 to 1000 (default: 17)"
+    )
+    add_json(parser)
+
+
+def execute(options: argparse.Namespace) -> Outcome:
+    """Compute the gradient."""
+    support = read_support(options)
+    digits = parse_integer("digits", options.digits, least=1, most=1000)
+
+    from verify.instance import load_instance
+
+    given = load_instance(Path(options.instance), support=support)
+
+    from numerics.multiprecision import population_gradient_digits
+    from numerics.norms import unit_norm_deviation
+
+    found = population_gradient_digits(
+        given.V, given.theta, given.theta_tilde, given.support, digits=digits
+    )
+    lower, upper = unit_norm_deviation(given.V)
+    document: dict[str, Any] = {
+        "d": given.d,
+        "m": given.m,
+        "support": list(given.support),
+        "convention": CONVENTION,
+        "digits": digits,
+        "loss": found.loss,
+        "gradient": {"theta": list(found.theta), "theta_tilde": list(found.theta_tilde)},
+        "unit_norm_deviation": _enclosure(lower, upper),
+    }
+    if found.reason is not None:
+        document["reason"] = found.reason
+    return Outcome(document, lambda: _show(document), exit_code=0 if found.reason is None else 3)
+
+
+def _enclosure(lower: Fraction, upper: Fraction) -> dict[str, str]:
+    """Return the two ends as decimal strings, rounded outwards."""
+    return {
+        "lower": rational_digits(lower, _DEVIATION_DIGITS, rounding=decimal.ROUND_FLOOR),
+        "upper": rational_digits(upper, _DEVIATION_DIGITS, rounding=decimal.ROUND_CEILING),
+    }
+
+
+def _show(document: dict[str, Any]) -> None:
+    deviation = document["unit_norm_deviation"]
+    print(f"d={document['d']}, m={document['m']}, support={document['support']}")
+    print(f"convention: {CONVENTION}")
+    print(f"max | |v_i| - 1 | in [{deviation['lower']}, {deviation['upper']}]")
+    print(f"L = {_shown(document['loss'])}")
+    for name, label in (("theta", "dL/dtheta"), ("theta_tilde", "dL/dtheta~")):
+        for k, entry in enumerate(document["gradient"][name]):
+            print(f"{label}[{k}] = {_shown(entry)}")
+    if "reason" in document:
+        print(f"undecided: {document['reason']}")
+
+
+def _shown(entry: str | None) -> str:
+    return "undecided" if entry is None else entry

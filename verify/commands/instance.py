@@ -1,0 +1,56 @@
+"""``instance``: write the instance that a Monte Carlo trial draws."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from verify.commands.options import (
+    add_law,
+    add_seed,
+    add_sizes,
+    add_support,
+    read_law,
+    read_seed,
+    read_sizes,
+    read_support,
+)
+from verify.decimals import parse_integer
+from verify.outcome import Outcome
+
+NAME = "instance"
+SUMMARY = "write the instance that a trial of a Monte Carlo run draws, as an npz file"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    add_sizes(parser)
+    add_law(parser)
+    add_support(parser)
+    add_seed(parser)
+    parser.add_argument("--trial", default="0", metavar="I", help="which trial (default: 0)")
+    parser.add_argument("--out", required=True, metavar="FILE", help="where to write")
+
+
+def execute(options: argparse.Namespace) -> Outcome:
+    """Draw the instance and write it."""
+    d, m = read_sizes(options)
+    law = read_law(options)
+    support = read_support(options)
+    seed = read_seed(options)
+    trial = parse_integer("trial", options.trial, least=0, most=2**32 - 1)
+    out = Path(options.out)
+
+    from numerics.arguments import check_support
+    from numerics.embeddings import check_law
+    from verify.instance import draw_instance, save_instance
+    from verify.memory import embedding_bytes, refuse_beyond_memory
+    from verify.seeds import Streams
+
+    if support is not None:
+        support = check_support(support, d)
+    check_law(law, d, m)
+    refuse_beyond_memory("d", d, embedding_bytes(d, m))
+    drawn = draw_instance(Streams(seed).trial(trial), d, m, law=law, support=support)
+    save_instance("out", out, drawn)
+    return Outcome({"out": str(out)}, lambda: print(f"wrote {out}"))

@@ -1,0 +1,103 @@
+"""Options that several commands share: how they are declared, and how they are read."""
+
+from __future__ import annotations
+
+import argparse
+
+from verify.decimals import ExactDecimal, parse_choice, parse_integer, parse_positive
+from verify.pool import available_cores
+
+__all__ = [
+    "add_jobs",
+    "add_json",
+    "add_law",
+    "add_quiet",
+    "add_seed",
+    "add_sizes",
+    "add_support",
+    "read_jobs",
+    "read_law",
+    "read_seed",
+    "read_sizes",
+    "read_support",
+    "read_tolerance",
+]
+
+
+def add_json(parser: argparse.ArgumentParser) -> None:
+    """Declare ``--json``."""
+    parser.add_argument("--json", action="store_true", help="print one JSON document")
+
+
+def add_quiet(parser: argparse.ArgumentParser) -> None:
+    """Declare ``--quiet``."""
+    parser.add_argument("--quiet", action="store_true", help="no progress on standard error")
+
+
+def add_sizes(parser: argparse.ArgumentParser) -> None:
+    """Declare ``--d`` and ``--m``."""
+    parser.add_argument("--d", required=True, metavar="D", help="number of positions, >= 2")
+    parser.add_argument("--m", required=True, metavar="M", help="embedding dimension, >= 1")
+
+
+def read_sizes(options: argparse.Namespace) -> tuple[int, int]:
+    """Return ``(d, m)``."""
+    return parse_integer("d", options.d, least=2), parse_integer("m", options.m, least=1)
+
+
+def add_law(parser: argparse.ArgumentParser) -> None:
+    """Declare ``--law``."""
+    parser.add_argument(
+        "--law", default="sphere", help="law of the embeddings (default: sphere, the paper's)"
+    )
+
+
+def read_law(options: argparse.Namespace) -> str:
+    """Return the name of a law of embeddings."""
+    from numerics.embeddings import LAWS
+
+    return parse_choice("law", options.law, LAWS)
+
+
+def add_support(parser: argparse.ArgumentParser) -> None:
+    """Declare ``--support``."""
+    parser.add_argument(
+        "--support", nargs=2, metavar=("A", "B"), help="the relevant positions, from 0"
+    )
+
+
+def read_support(options: argparse.Namespace) -> tuple[int, int] | None:
+    """Return the support, if one was given; whether it fits `d` is for the caller to check."""
+    if options.support is None:
+        return None
+    a, b = (parse_integer("support", text, least=0) for text in options.support)
+    return a, b
+
+
+def add_seed(parser: argparse.ArgumentParser) -> None:
+    """Declare ``--seed``."""
+    parser.add_argument("--seed", default="0", metavar="S", help="root seed (default: 0)")
+
+
+def read_seed(options: argparse.Namespace) -> int:
+    """Return the root seed."""
+    return parse_integer("seed", options.seed, least=0)
+
+
+def add_jobs(parser: argparse.ArgumentParser) -> None:
+    """Declare ``--jobs``."""
+    parser.add_argument(
+        "--jobs", metavar="N", help="worker processes (default: one a core); never changes results"
+    )
+
+
+def read_jobs(options: argparse.Namespace) -> int:
+    """Return the number of worker processes."""
+    if options.jobs is None:
+        return available_cores()
+    return parse_integer("jobs", options.jobs, least=1, most=1024)
+
+
+def read_tolerance(options: argparse.Namespace) -> ExactDecimal:
+    """Return the tolerance ``T`` exactly."""
+    return parse_positive("tolerance", options.tolerance)

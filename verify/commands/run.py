@@ -1,0 +1,66 @@
+"""``run``: check the claims, print the table, write the report."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from verify.claim import PROFILES
+from verify.commands.options import (
+    add_jobs,
+    add_json,
+    add_quiet,
+    add_seed,
+    read_jobs,
+    read_seed,
+)
+from verify.decimals import parse_choice
+from verify.outcome import Outcome
+
+NAME = "run"
+SUMMARY = "check the claims, print a table, write report.md and results.json (the default)"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    parser.add_argument(
+        "--profile",
+        default="standard",
+        metavar="|".join(PROFILES),
+        help="how much work to spend (default: standard)",
+    )
+    parser.add_argument(
+        "--claim", nargs="+", action="extend", metavar="ID", help="only these claims"
+    )
+    parser.add_argument("--out", default="report", metavar="DIR", help="folder of the report")
+    add_seed(parser)
+    add_jobs(parser)
+    add_quiet(parser)
+    add_json(parser)
+
+
+def execute(options: argparse.Namespace) -> Outcome:
+    """Check the claims and write the report."""
+    profile = PROFILES[parse_choice("profile", options.profile, PROFILES)]
+    seed = read_seed(options)
+    jobs = read_jobs(options)
+    out = Path(options.out)
+
+    from verify.claims import CLAIMS, find_claim
+    from verify.files import prepare_folder
+
+    wanted = {find_claim(id_).id for id_ in options.claim or CLAIMS}
+    claims = [claim for claim in CLAIMS.values() if claim.id in wanted]
+    prepare_folder("out", out)
+
+    from verify.progress import Progress
+    from verify.report.results import results_document, write_report
+    from verify.report.tables import print_results
+    from verify.runner import run_claims
+
+    run = run_claims(
+        claims, profile=profile, seed=seed, jobs=jobs, progress=Progress(quiet=options.quiet)
+    )
+    document = results_document(run)
+    write_report(out, run, document)
+    return Outcome(document, lambda: print_results(run, out), exit_code=run.exit_code)

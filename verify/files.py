@@ -1,0 +1,75 @@
+"""Files that are written whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import IO
+
+from numerics.arguments import InvalidArgumentError
+
+__all__ = ["prepare_folder", "write_atomically"]
+
+
+def write_atomically(what: str, path: Path, write: Callable[[IO[bytes]], object]) -> None:
+    """Write a file so that an interruption leaves the old content or none, never half.
+
+    Parameters
+    ----------
+    what : str
+        The argument that named the file, for the refusal.
+    path : Path
+        Where the file goes.
+    write : callable
+        Receives the open binary stream.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If the file cannot be written.
+    """
+    try:
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    except OSError as failure:
+        raise InvalidArgumentError(what, path, _cannot(failure)) from None
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            write(stream)
+        # mkstemp makes the file private; a result is as readable as any other new file.
+        Path(temporary).chmod(0o666 & ~_umask())
+        Path(temporary).replace(path)
+    except OSError as failure:
+        Path(temporary).unlink(missing_ok=True)
+        raise InvalidArgumentError(what, path, _cannot(failure)) from None
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def prepare_folder(what: str, path: Path) -> None:
+    """Make sure that files can be created in a folder, before any work is done for it.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If the folder does not exist and cannot be made, or cannot be written to.
+    """
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=path):
+            pass
+    except OSError as failure:
+        raise InvalidArgumentError(what, path, _cannot(failure)) from None
+
+
+def _cannot(failure: OSError) -> str:
+    return f"cannot be written: {failure.strerror or failure}; choose another place"
+
+
+def _umask() -> int:
+    # The mask can only be read by setting it.
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

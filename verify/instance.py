@@ -1,0 +1,236 @@
+"""One instance of the model, drawn from a law or read from a file."""
+
+from __future__ import annotations
+
+import lzma
+import math
+import struct
+import tokenize
+import zipfile
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+import numpy as np
+from numpy.lib import format as npy
+from numpy.typing import NDArray
+
+from numerics.arguments import InvalidArgumentError, check_support, finite_array
+from numerics.embeddings import sample_embeddings, uniform_direction
+from verify.files import write_atomically
+from verify.memory import refuse_beyond_memory
+
+__all__ = ["Instance", "draw_instance", "load_instance", "save_instance"]
+
+_REQUIRED = ("V", "theta")
+_OPTIONAL = ("theta_tilde", "support", "eta")
+
+
+@dataclass(frozen=True)
+class Instance:
+    """Embeddings, queries and support; all numbers are exactly the binary64 numbers held.
+
+    Parameters
+    ----------
+    V : ndarray of shape (d, m)
+        Positional embeddings, one row a position. They need not be unit vectors.
+    theta, theta_tilde : ndarray of shape (m,)
+        The two query vectors.
+    support : pair of int
+        The relevant positions ``(a, b)``, 0-based.
+    eta : float, optional
+        Step size.
+    """
+
+    V: NDArray[np.float64]
+    theta: NDArray[np.float64]
+    theta_tilde: NDArray[np.float64]
+    support: tuple[int, int]
+    eta: float | None = None
+
+    @property
+    def d(self) -> int:
+        """Number of positions."""
+        return len(self.V)
+
+    @property
+    def m(self) -> int:
+        """Embedding dimension."""
+        return len(self.theta)
+
+
+def draw_instance(
+    rng: np.random.Generator,
+    d: int,
+    m: int,
+    *,
+    law: str = "sphere",
+    support: tuple[int, int] | None = None,
+) -> Instance:
+    """Draw an instance with the paper's antisymmetric start.
+
+    The order of the draws is part of the contract: support (uniform over ordered pairs, unless
+    given), then V, then theta; ``theta_tilde`` is ``-theta``.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If the sizes, the law or the support are not usable.
+    """
+    if support is None:
+        a = int(rng.integers(d))
+        b = int(rng.integers(d - 1))
+        support = (a, b + (b >= a))
+    support = check_support(support, d)
+    V = sample_embeddings(rng, d, m, law=law)
+    theta = uniform_direction(rng, m)
+    return Instance(V, theta, -theta, support)
+
+
+def load_instance(path: Path, *, support: tuple[int, int] | None = None) -> Instance:
+    """Read an instance file, with pickles disabled.
+
+    Parameters
+    ----------
+    path : Path
+        An ``.npz`` archive with ``V`` (d, m) and ``theta`` (m,), and optionally ``theta_tilde``
+        (m,), ``support`` (2,) and ``eta``.
+    support : pair of int, optional
+        Takes the place of the file's support.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If the file cannot be read, an array is missing or has the wrong kind or shape, an entry
+        is not finite, or no support is given anywhere.
+    """
+    arrays = _read_arrays(path)
+    for name in _REQUIRED:
+        if name not in arrays:
+            raise InvalidArgumentError("instance", path, f"the array {name} is missing")
+    V = finite_array("V", arrays["V"], 2)
+    d, m = V.shape
+    if d < 2 or m < 1:
+        raise InvalidArgumentError("V", f"array of shape {V.shape}", "needs d >= 2 rows and m >= 1")
+    theta = _query("theta", arrays["theta"], m)
+    theta_tilde = -theta
+    if "theta_tilde" in arrays:
+        theta_tilde = _query("theta_tilde", arrays["theta_tilde"], m)
+    if support is None:
+        if "support" not in arrays:
+            raise InvalidArgumentError("support", None, "give --support A B: the file has none")
+        support = _support(arrays["support"])
+    eta = float(finite_array("eta", arrays["eta"], 0)) if "eta" in arrays else None
+    return Instance(V, theta, theta_tilde, check_support(support, d), eta)
+
+
+def save_instance(what: str, path: Path, instance: Instance) -> None:
+    """Write an instance file; an interrupted write leaves no file behind.
+
+    Parameters
+    ----------
+    what : str
+        The argument that named the file, for the refusal.
+    path : Path
+        Where the file goes, whatever its suffix.
+    instance : Instance
+        What to write. The step size is written only if the instance has one.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If the file cannot be written.
+    """
+    arrays: dict[str, NDArray[np.generic]] = {
+        "V": instance.V,
+        "theta": instance.theta,
+        "theta_tilde": instance.theta_tilde,
+        "support": np.array(instance.support, dtype=np.int64),
+    }
+    if instance.eta is not None:
+        arrays["eta"] = np.array(instance.eta, dtype=np.float64)
+
+    def write(stream: IO[bytes]) -> None:
+        with zipfile.ZipFile(stream, "w", allowZip64=True) as archive:
+            for name, array in arrays.items():
+                # A fixed date, so that the same instance is the same file.
+                entry = zipfile.ZipInfo(f"{name}.npy", date_time=(1980, 1, 1, 0, 0, 0))
+                with archive.open(entry, "w", force_zip64=True) as member:
+                    npy.write_array(member, array, allow_pickle=False)
+
+    write_atomically(what, path, write)
+
+
+def _query(what: str, array: NDArray[np.generic], m: int) -> NDArray[np.float64]:
+    query = finite_array(what, array, 1)
+    if query.shape != (m,):
+        raise InvalidArgumentError(
+            what, f"array of shape {query.shape}", f"V has {m} columns, so the shape must be ({m},)"
+        )
+    return query
+
+
+def _support(array: NDArray[np.generic]) -> tuple[int, int]:
+    if array.shape != (2,) or array.dtype.kind not in "iu":
+        raise InvalidArgumentError(
+            "support", f"{array.dtype} array of shape {array.shape}", "must be two integers"
+        )
+    return int(array[0]), int(array[1])
+
+
+def _read_arrays(path: Path) -> dict[str, NDArray[np.generic]]:
+    """Return the arrays of an archive by name, without ever running what a pickle says."""
+    arrays: dict[str, NDArray[np.generic]] = {}
+    try:
+        with zipfile.ZipFile(path) as archive:
+            present = set(archive.namelist())
+            for name in (*_REQUIRED, *_OPTIONAL):
+                member = f"{name}.npy"
+                if member in present:
+                    _refuse_unfit_header(archive, member, path)
+                    with archive.open(member) as stream:
+                        arrays[name] = npy.read_array(stream, allow_pickle=False)
+    except InvalidArgumentError:
+        raise
+    except FileNotFoundError:
+        raise _unreadable(path, "there is no such file") from None
+    except zipfile.BadZipFile:
+        raise _unreadable(path, "not a complete npz archive") from None
+    except _READ_FAILURES as failure:
+        reason = " ".join(str(failure).split()) or type(failure).__name__
+        raise _unreadable(path, reason) from None
+    return arrays
+
+
+# What a damaged or foreign archive can raise: from the operating system, the zip container
+# (unsupported or encrypted members), its compression, and the array header.
+_READ_FAILURES = (
+    OSError,
+    ValueError,
+    EOFError,
+    KeyError,
+    RuntimeError,
+    zlib.error,
+    lzma.LZMAError,
+    SyntaxError,
+    struct.error,
+    tokenize.TokenError,
+    MemoryError,
+    OverflowError,
+)
+
+
+def _refuse_unfit_header(archive: zipfile.ZipFile, member: str, path: Path) -> None:
+    """Refuse an array by its header alone: objects, and sizes that would not fit."""
+    with archive.open(member) as stream:
+        version = npy.read_magic(stream)
+        read_header = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
+        shape, _, dtype = read_header(stream)
+    if dtype.hasobject:
+        raise _unreadable(path, f"{member} holds Python objects, which are never loaded")
+    refuse_beyond_memory("instance", path, math.prod(shape) * dtype.itemsize)
+
+
+def _unreadable(path: Path, reason: str) -> InvalidArgumentError:
+    return InvalidArgumentError("instance", path, f"unreadable instance file: {reason}")

@@ -1,0 +1,57 @@
+"""Monte Carlo on worker processes: the same trials, whoever runs them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from verify.pool import Failure, run_calls
+from verify.progress import Progress
+
+__all__ = ["Simulation", "simulate"]
+
+Trial = TypeVar("Trial")
+
+
+@dataclass(frozen=True)
+class Simulation(Generic[Trial]):
+    """The finished trials of a Monte Carlo, in order, and why others are missing, if any are."""
+
+    trials: list[Trial]
+    reason: str | None = None
+
+
+def simulate(
+    run_trials: Callable[[range], list[Trial]], count: int, *, jobs: int, progress: Progress
+) -> Simulation[Trial]:
+    """Run trials ``0..count-1`` in chunks on worker processes.
+
+    Parameters
+    ----------
+    run_trials : callable
+        Runs the trials of a range; it travels to another process.
+    count : int
+        Number of trials.
+    jobs : int
+        Number of worker processes.
+    progress : Progress
+        Told of each finished chunk.
+    """
+    # Enough chunks that no worker waits long for the last one, and that little is lost to Ctrl-C.
+    size = max(1, min(100, count // (8 * jobs)))
+    chunks = [range(start, min(start + size, count)) for start in range(0, count, size)]
+    finished: dict[int, list[Trial]] = {}
+    reason = None
+    try:
+        with progress.track(len(chunks)):
+            calls = [(chunk,) for chunk in chunks]
+            for i, outcome in run_calls(run_trials, calls, jobs=jobs):
+                if isinstance(outcome, Failure):
+                    reason = f"trials {chunks[i].start}..{chunks[i].stop - 1}: {outcome.reason}"
+                else:
+                    finished[i] = outcome
+                progress.advance(f"trials up to {chunks[i].stop}")
+    except KeyboardInterrupt:
+        reason = "interrupted"
+    return Simulation([trial for i in sorted(finished) for trial in finished[i]], reason)

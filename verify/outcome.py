@@ -1,0 +1,27 @@
+"""What a command hands back to the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+__all__ = ["Outcome"]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A command's result, before it is printed.
+
+    Parameters
+    ----------
+    document : object
+        The strict JSON document that ``--json`` prints.
+    show : callable
+        Prints the same for a human reader on standard output.
+    exit_code : int
+        0, 1 or 3 by the contract; a bad request is an exception and never gets here.
+    """
+
+    document: object
+    show: Callable[[], None]
+    exit_code: int = 0

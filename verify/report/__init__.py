@@ -1,0 +1,1 @@
+"""What a run leaves behind: the table on the terminal, report.md and results.json."""

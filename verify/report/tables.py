@@ -1,0 +1,67 @@
+"""The table a run prints."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from verify.claim import ASSERTED, Grade
+from verify.runner import ClaimResult, Run
+
+__all__ = ["print_results"]
+
+_STYLES = {
+    Grade.EXACT: "bold green",
+    Grade.CERTIFIED: "bold green",
+    Grade.SAMPLED: "green",
+    Grade.REFUTED: "bold red",
+    Grade.ERROR: "bold red",
+    Grade.UNDECIDED: "yellow",
+    Grade.VACUOUS: "yellow",
+}
+# Wide enough for the table where there is no terminal to ask.
+_WIDTH_WITHOUT_TERMINAL = 160
+
+
+def print_results(run: Run, folder: Path) -> None:
+    """Print a table of the claims, and where the report is."""
+    console = Console()
+    if not console.is_terminal:
+        console = Console(width=_WIDTH_WITHOUT_TERMINAL)
+    asserted = [result for result in run.results if result.claim.stance == ASSERTED]
+    disputed = [result for result in run.results if result.claim.stance != ASSERTED]
+    console.print(_table("Claims", asserted))
+    if disputed:
+        console.print(_table("Disputed wordings (settled only when refuted)", disputed))
+    console.print(_tally(run), highlight=False)
+    console.print(
+        f"report: {folder / 'report.md'}   data: {folder / 'results.json'}", highlight=False
+    )
+
+
+def _table(title: str, results: list[ClaimResult]) -> Table:
+    table = Table(title=title, title_justify="left", expand=False)
+    for heading in ("claim", "source", "grade", "computed", "claimed"):
+        table.add_column(heading, overflow="fold")
+    table.add_column("time", justify="right", no_wrap=True)
+    for result in results:
+        deciding = result.deciding
+        table.add_row(
+            Text(result.claim.id),
+            Text(result.claim.source),
+            Text(str(result.verdict), style=_STYLES[result.verdict]),
+            Text(deciding.computed if deciding else "nothing"),
+            Text(deciding.claimed if deciding else ""),
+            f"{result.seconds:.1f} s",
+        )
+        if deciding is not None and deciding.reason is not None:
+            table.add_row("", "", "", Text(deciding.reason, style="yellow"), "", "")
+    return table
+
+
+def _tally(run: Run) -> str:
+    counts = {grade: sum(each.verdict is grade for each in run.results) for grade in Grade}
+    return ", ".join(f"{count} {grade}" for grade, count in counts.items() if count)
