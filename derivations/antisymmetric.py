@@ -8,32 +8,24 @@ e^Delta and towards b by e^-Delta, and a rest that is small.
 
 from __future__ import annotations
 
-import random
 from collections.abc import Sequence
-from fractions import Fraction
 from typing import Any
 
 import mpmath
 import sympy as sp
 
-from derivations.differentiation import (
-    DIGITS,
-    enumerated_loss,
-    numeric_attention,
-    random_real_vector,
-    real,
-    require_close,
-    slope,
-)
+from derivations.differentiation import NumericModel
+from derivations.enumeration import enumerated_loss
 from derivations.evaluation import evaluate, evaluate_over
 from derivations.identities import require, require_equal
+from derivations.instances import random_fractions, seeded
 from derivations.latex import equation, latex
 from derivations.ledger import Derivation, Formula, Method, Step
 from derivations.notation import (
+    Z_2,
     Delta,
     E,
     Z,
-    Z_2,
     Z_tilde,
     Z_tilde_2,
     a,
@@ -88,7 +80,7 @@ def at_start(expr: sp.Expr) -> sp.Expr:
 
 def closed_loss() -> sp.Expr:
     """Return the loss at the antisymmetric start."""
-    return _with_cosh(at_start(loss()))
+    return sp.collect(_with_cosh(at_start(loss())), omega)
 
 
 def push() -> sp.Expr:
@@ -113,7 +105,7 @@ def rest() -> sp.Expr:
 
 def kappa_value() -> sp.Expr:
     """Return kappa: Z times the coefficient in the rest of W_1.A = sum_j E_j t_j."""
-    return _with_cosh(sp.expand(Z * rest().coeff(PowerSum(E * t))))
+    return sp.collect(_with_cosh(sp.expand(Z * rest().coeff(PowerSum(E * t)))), omega)
 
 
 def rest_weights() -> sp.Expr:
@@ -155,12 +147,11 @@ def derive(title: str) -> Derivation:
             + equation(
                 r"\langle \gamma, \tilde{\gamma} \rangle", at_start(PowerSum(gamma * gamma_tilde))
             ),
-            reason=r"$\gamma_{i} \tilde{\gamma}_{i} = e^{s_{i}} e^{-s_{i}} / (Z \tilde{Z})$. Checked"
-            r" with the sums in the place of $\omega$.",
-            check=lambda: [
-                _check_restored(expr)
-                for expr in (Entry(gamma * gamma_tilde, i), PowerSum(gamma * gamma_tilde))
-            ],
+            reason=r"$\gamma_{i} \tilde{\gamma}_{i} = e^{s_{i}} e^{-s_{i}} / (Z \tilde{Z})$."
+            r" Checked with the sums in the place of $\omega$.",
+            check=lambda: _check_restored(
+                Entry(gamma * gamma_tilde, i), PowerSum(gamma * gamma_tilde)
+            ),
         ),
         Step(
             statement=r", \quad ".join(
@@ -175,7 +166,7 @@ def derive(title: str) -> Derivation:
             ),
             reason=r"Substitution of $\gamma = E / Z$ and $\tilde{\gamma} = E^{-1} / \tilde{Z}$;"
             r" $E_{a} / E_{b} = e^{\Delta}$. Checked with the sums in the place of their names.",
-            check=lambda: [_check_restored(expr) for expr in (cross, norms, squares)],
+            check=lambda: _check_restored(cross, norms, squares),
         ),
         Step(
             statement=equation("L", start_loss),
@@ -191,16 +182,16 @@ def derive(title: str) -> Derivation:
         ),
         Step(
             statement=_bracket(r"-\frac{1}{2 \omega} \nabla_{\theta} L", signal(), named_rest),
-            reason=r"Substitution into the gradient. The terms in $v_{a}$ and $v_{b}$ alone are the"
-            r" signal, those with a sum over all positions the rest. Checked with the sums in the"
-            r" place of their names against the general gradient.",
+            reason=r"Substitution into the gradient. The terms in $v_{a}$ and $v_{b}$ alone are"
+            r" the signal, those with a sum over all positions the rest. Checked with the sums in"
+            r" the place of their names against the general gradient.",
             check=lambda: _check_gradient(formulas[2].right, gradient_along()),
         ),
         Step(
             statement=equation(r"\kappa", value_of_kappa),
             reason=r"$\kappa / Z$ is the coefficient of $\sum_{i} E_{i} v_{i}$ in the rest. Only"
-            r" the mean $\bar{v}$ contributes to it, so $\kappa = -\langle g, \gamma \rangle /"
-            r" (2 \omega)$ with $g_{i} = \partial L / \partial \gamma_{i}$; checked against that.",
+            r" the mean $\bar{v}$ contributes to it, so $\kappa = -\langle g, \gamma \rangle / (2"
+            r" \omega)$ with $g_{i} = \partial L / \partial \gamma_{i}$; checked against that.",
             check=lambda: require_equal(
                 value_of_kappa, at_start(-PowerSum(attention_gradient() * gamma)) / (2 * omega)
             ),
@@ -224,24 +215,25 @@ def derive(title: str) -> Derivation:
         ),
         Step(
             statement=equation(r"\sum_{i} c_{i}", _sum_of_weights()),
-            reason=r"Adding the weights up, $\kappa$ cancels everything but $e^{\Delta} + e^{-\Delta}$."
-            r" Checked also without adding: softmax does not see a common shift of the scores, so"
-            r" signal and rest cancel when all $v_{i}$ are equal.",
+            reason=r"Adding the weights up, $\kappa$ cancels everything but $e^{\Delta} +"
+            r" e^{-\Delta}$. Checked also without adding: softmax does not see a common shift of"
+            r" the scores, so signal and rest cancel when all $v_{i}$ are equal.",
             check=_check_sum_of_weights,
         ),
         Step(
             statement=r"S_{a} - S_{k} = s_{a} - s_{k} + 2 \eta \omega (e^{\Delta} v_{a} \cdot A"
-            r" + e^{-\Delta} v_{b} \cdot A - \sum_{j} c_{j} v_{j} \cdot A), \quad A = v_{a} - v_{k}",
-            reason=r"$S_{j} = v_{j} \cdot \theta^{1}$ with $\theta^{1} = \theta - \eta \nabla_{\theta} L$"
-            r" are the scores after one step, so the gain is $-\eta A \cdot \nabla_{\theta} L$."
-            r" Checked against that.",
+            r" + e^{-\Delta} v_{b} \cdot A - \sum_{j} c_{j} v_{j} \cdot A), \quad"
+            r" A = v_{a} - v_{k}",
+            reason=r"$S_{j} = v_{j} \cdot \theta^{1}$ with $\theta^{1} = \theta - \eta"
+            r" \nabla_{\theta} L$ are the scores after one step, so the gain is $-\eta A \cdot"
+            r" \nabla_{\theta} L$. Checked against that.",
             check=_check_scores_after_step,
         ),
         Step(
             statement=equation(r"e^{\Delta} v_{a} \cdot A + e^{-\Delta} v_{b} \cdot A", _margin())
             + r", \quad A = v_{a} - v_{b}, \quad \rho = v_{a} \cdot v_{b}",
-            reason=r"For unit vectors $v_{a} \cdot A = 1 - \rho = -v_{b} \cdot A$: the head that leans"
-            r" to $a$ at the start wins $a$, its mirror image wins $b$.",
+            reason=r"For unit vectors $v_{a} \cdot A = 1 - \rho = -v_{b} \cdot A$: the head that"
+            r" leans to $a$ at the start wins $a$, its mirror image wins $b$.",
             check=lambda: require_equal(
                 _margin(), (sp.exp(Delta) - sp.exp(-Delta)) * (1 - rho), "the margin"
             ),
@@ -250,8 +242,8 @@ def derive(title: str) -> Derivation:
             statement=r"-A \cdot \nabla_{\theta} L = \lim_{h \to 0}"
             r" \frac{L(\theta, \tilde{\theta}) - L(\theta + h A, \tilde{\theta})}{h}, \quad"
             r" \tilde{\theta} = -\theta",
-            reason=r"Independent check: numeric derivatives of the enumerated loss with 50 digits at"
-            r" random points, for both queries, $(d, m) = (2, 1), (4, 2), (6, 3)$.",
+            reason=r"Independent check: numeric derivatives of the enumerated loss with 50 digits"
+            r" at random points, for both queries, $(d, m) = (2, 1), (4, 2), (6, 3)$.",
             check=lambda: _check_numeric(formulas),
             method=Method.INSTANCES,
         ),
@@ -261,10 +253,10 @@ def derive(title: str) -> Derivation:
         title=title,
         source="arXiv:2502.07553v2, the initialisation of Theorem 2; closed forms ours",
         setting=r"$\tilde{\theta} = -\theta$; $s_{i} = v_{i} \cdot \theta$, $E_{i} = e^{s_{i}}$,"
-        r" $Z = \sum_{i} e^{s_{i}}$, $\tilde{Z} = \sum_{i} e^{-s_{i}}$, $Z_{2} = \sum_{i} e^{2 s_{i}}$,"
-        r" $\tilde{Z}_{2} = \sum_{i} e^{-2 s_{i}}$, $\omega = 1 / (Z \tilde{Z})$,"
-        r" $\Delta = s_{a} - s_{b}$; $t_{i} = v_{i} \cdot A$ for an arbitrary direction $A$."
-        r" $L = \mathbb{E} (f - y)^{2}$, with no factor $1/2$.",
+        r" $Z = \sum_{i} e^{s_{i}}$, $\tilde{Z} = \sum_{i} e^{-s_{i}}$, $Z_{2} = \sum_{i} e^{2"
+        r" s_{i}}$, $\tilde{Z}_{2} = \sum_{i} e^{-2 s_{i}}$, $\omega = 1 / (Z \tilde{Z})$, $\Delta"
+        r" = s_{a} - s_{b}$; $t_{i} = v_{i} \cdot A$ for an arbitrary direction $A$. $L ="
+        r" \mathbb{E} (f - y)^{2}$, with no factor $1/2$.",
         steps=steps,
         formulas=formulas,
     )
@@ -280,9 +272,10 @@ def _with_cosh(expr: sp.Expr) -> sp.Expr:
 
 
 def _with_kappa(expr: sp.Expr) -> sp.Expr:
-    """Name the coefficient of sum_i E_i t_i."""
+    """Name the coefficient of sum_i E_i t_i, and collect that of sum_i t_i."""
     first = PowerSum(E * t)
-    return sp.expand(expr - expr.coeff(first) * first) + kappa / Z * first
+    others = sp.expand(expr - expr.coeff(first) * first)
+    return sp.collect(others, PowerSum(t), sp.factor) + kappa / Z * first
 
 
 def _sum_of_weights() -> sp.Expr:
@@ -322,8 +315,9 @@ def _restored(expr: sp.Expr) -> sp.Expr:
     )
 
 
-def _check_restored(expr: sp.Expr) -> None:
-    require_equal(_restored(at_start(expr)), expr.xreplace(START), f"{expr} and its value")
+def _check_restored(*exprs: sp.Expr) -> None:
+    for expr in exprs:
+        require_equal(_restored(at_start(expr)), expr.xreplace(START), f"{expr} and its value")
 
 
 def _check_gradient(pushed: sp.Expr, gradient: sp.Expr) -> None:
@@ -331,9 +325,9 @@ def _check_gradient(pushed: sp.Expr, gradient: sp.Expr) -> None:
 
 
 def _check_loss(expr: sp.Expr) -> None:
-    rng = random.Random(17)
+    rng = seeded(17)
     for size in range(2, 9):
-        exponentials = [Fraction(rng.randint(1, 9), rng.randint(1, 9)) for _ in range(size)]
+        exponentials = random_fractions(rng, size)
         found = evaluate(
             expr,
             sequences={"E": exponentials},
@@ -375,45 +369,29 @@ def _check_scores_after_step() -> None:
 
 
 def _check_numeric(formulas: Sequence[Formula]) -> None:
-    rng = random.Random(19)
-    by_name = {formula.name: formula.right for formula in formulas}
-    with mpmath.workdps(DIGITS):
-        for size, m in ((2, 1), (4, 2), (6, 3)):
-            V = [random_real_vector(rng, m) for _ in range(size)]
-            theta, A = random_real_vector(rng, m), random_real_vector(rng, m)
-            theta_tilde = [-coordinate for coordinate in theta]
-            exponentials = [mpmath.exp(mpmath.fdot(zip(row, theta, strict=True))) for row in V]
-            scalars = _sums(exponentials)
-            growth = {"Delta": exponentials[0] / exponentials[1]}
-            scalars["kappa"] = evaluate_over(
-                by_name["kappa"],
-                rational=real,
-                sequences={"E": exponentials},
-                scalars=scalars,
-                exponentials=growth,
-            )
-            contracted = [mpmath.fdot(zip(row, A, strict=True)) for row in V]
-            for name, moving, fixed in (
-                ("push", theta, theta_tilde),
-                ("push_tilde", theta_tilde, theta),
-            ):
-                found = evaluate_over(
-                    by_name[name],
-                    rational=real,
-                    sequences={"E": exponentials, "t": contracted},
-                    positions={"a": 0, "b": 1},
-                    scalars=scalars,
-                    exponentials=growth,
-                )
-                # The loss is symmetric in the two heads, so either may be the one that moves.
-                derivative = slope(
-                    lambda point, V=V, fixed=fixed: enumerated_loss(
-                        numeric_attention(V, point), numeric_attention(V, fixed)
-                    ),
-                    moving,
-                    A,
-                )
-                require_close(-2 * scalars["omega"] * found, derivative, f"{name} at d = {size}")
+    rng = seeded(19)
+    kappa_formula, pushed, pushed_tilde = (formula.right for formula in formulas[1:4])
+    for size, m in ((2, 1), (4, 2), (6, 3)):
+        model = NumericModel(rng, d=size, m=m, antisymmetric=True)
+        found, found_tilde = (
+            _numeric_value(-2 * omega * expr.xreplace({kappa: kappa_formula}), model)
+            for expr in (pushed, pushed_tilde)
+        )
+        model.require_close(found, model.slope_of_loss(), "the derivative by theta")
+        model.require_close(found_tilde, model.slope_of_loss_tilde(), "that by theta_tilde")
+
+
+def _numeric_value(expr: sp.Expr, model: NumericModel) -> mpmath.mpf:
+    exponentials = model.exponentials(model.theta)
+    value: mpmath.mpf = evaluate_over(
+        expr,
+        rational=model.rational,
+        sequences={"E": exponentials, "t": model.t},
+        positions={"a": 0, "b": 1},
+        scalars=_sums(exponentials),
+        exponentials={"Delta": exponentials[0] / exponentials[1]},
+    )
+    return value
 
 
 if __name__ == "__main__":

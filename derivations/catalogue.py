@@ -13,9 +13,9 @@ __all__ = ["TITLES", "load", "names"]
 TITLES = {
     "moments": "Moments of products of linear forms in independent signs",
     "softmax": "The derivative of softmax attention",
-    "population": "Population loss and gradient for any theta, theta_tilde",
+    "population": "Population loss and gradient, for any pair of queries",
     "antisymmetric": "The antisymmetric start: closed loss, signal and rest of the first step",
-    "zero": "Loss and gradient at theta = theta_tilde = 0",
+    "zero": "Loss and gradient where both queries vanish",
     "worst_case": "The loss of the worst input",
 }
 """Name and title of every derivation; the name is that of its module."""

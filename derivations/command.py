@@ -85,13 +85,20 @@ def _show(chosen: Sequence[str], *, check: bool, as_latex: bool) -> int:
     # What follows needs SymPy; a bad request never gets here.
     from derivations.layout import fragment, summary, text
 
+    comment = "% " if as_latex else ""
     outcomes: list[CheckResult] = []
+    failed = False
     for number, name in enumerate(chosen):
-        derivation = load(name)
+        separator = "\n" if number else ""
+        try:
+            derivation = load(name)
+        except Exception as error:  # a wrong rule may stop the derivation before its first check
+            print(f"{separator}{comment}{name}: failed: {type(error).__name__}: {error}")
+            failed = True
+            continue
         results = derivation.check() if check else ()
         outcomes.extend(results)
-        separator = "\n" if number else ""
         print(separator + (fragment if as_latex else text)(derivation, results), flush=True)
     if check:
-        print(f"\n{'% ' if as_latex else ''}{summary(outcomes)}")
-    return _FAILED if any(result.failed for result in outcomes) else _HOLDS
+        print(f"\n{comment}{summary(outcomes)}")
+    return _FAILED if failed or any(result.failed for result in outcomes) else _HOLDS

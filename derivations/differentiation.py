@@ -1,51 +1,28 @@
 """The other independent witness: explicit models, differentiated without any of our rules.
 
-At small (d, m) the loss is written out with explicit exponentials, as a sum over all inputs, and
-SymPy differentiates it by each coordinate of theta. At random points mpmath differentiates the
-same function numerically with 50 digits. Both know the model only from its definition.
+At small (d, m) SymPy differentiates the loss, written out over all inputs with explicit
+exponentials, by each coordinate of a query. At random points mpmath differentiates the same
+function numerically with 50 digits. Both know the model from its definition only.
 """
 
 from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import mpmath
 import sympy as sp
 
-from derivations.enumeration import inputs
+from derivations.enumeration import dot, enumerated_loss
 from derivations.ledger import CheckError
 
-__all__ = [
-    "DIGITS",
-    "SymbolicModel",
-    "enumerated_loss",
-    "numeric_attention",
-    "random_real_vector",
-    "real",
-    "require_close",
-    "slope",
-]
+__all__ = ["NumericModel", "SymbolicModel"]
 
-DIGITS = 50
-"""Decimal digits of the numeric derivatives."""
+_DIGITS = 50
 
-_TOLERANCE_DIGITS = 40
-# mpmath's finite difference is correct to all but a few of the working digits (it raises the
-# precision itself); a wrong sign or factor changes the first digit.
-
-
-def enumerated_loss(gamma: Sequence[Any], gamma_tilde: Sequence[Any]) -> Any:
-    """Return the mean over all inputs of (f - y)^2, for the support (0, 1), in any ring."""
-    d = len(gamma)
-    total = 0
-    for x in inputs(d):
-        p = sum(weight * sign for weight, sign in zip(gamma, x, strict=True))
-        q = sum(weight * sign for weight, sign in zip(gamma_tilde, x, strict=True))
-        prediction, label = -p * q, -x[0] * x[1]
-        total = total + (prediction - label) ** 2
-    return total / 2**d
+_AGREEING_DIGITS = 40
+# A finite difference with 50 working digits, for which mpmath raises the precision by itself,
+# loses only a few of them; a wrong sign or factor already changes the first.
 
 
 class SymbolicModel:
@@ -74,7 +51,7 @@ class SymbolicModel:
         self.V = [[sp.Symbol(f"V_{j}_{r}", real=True) for r in range(m)] for j in range(d)]
         self.theta = [sp.Symbol(f"{name}_{r}", real=True) for r in range(m)]
         self.exponentials = [sp.Symbol(f"{name}_exp_{j}", positive=True) for j in range(d)]
-        self._scores = [sum(x * y for x, y in zip(row, self.theta, strict=True)) for row in self.V]
+        self._scores = [dot(row, self.theta) for row in self.V]
         normalisation = sum(sp.exp(score) for score in self._scores)
         self.attention = [sp.exp(score) / normalisation for score in self._scores]
 
@@ -96,46 +73,91 @@ class SymbolicModel:
         return expr.replace(sp.exp, product_of_symbols)
 
 
-def real(numerator: int, denominator: int) -> mpmath.mpf:
-    """Return a rational number at the current precision."""
-    return mpmath.mpf(numerator) / denominator
+class NumericModel:
+    """A model at a random point, in numbers of 50 digits.
 
+    The precision belongs to the model: it has an mpmath context of its own, and the global one
+    is never touched.
 
-def random_real_vector(rng: random.Random, n: int) -> list[mpmath.mpf]:
-    """Return n numbers in [-1, 1] with three decimals."""
-    return [real(rng.randint(-1000, 1000), 1000) for _ in range(n)]
+    Parameters
+    ----------
+    rng : random.Random
+        Source of the entries, which have three decimals.
+    d, m : int
+        Numbers of positions and of dimensions; the support is (0, 1).
+    antisymmetric : bool, optional
+        Whether theta_tilde is -theta.
 
-
-def numeric_attention(
-    V: Sequence[Sequence[mpmath.mpf]], theta: Sequence[mpmath.mpf]
-) -> list[mpmath.mpf]:
-    """Return softmax(V theta) at the current precision."""
-    exponentials = [mpmath.exp(mpmath.fdot(zip(row, theta, strict=True))) for row in V]
-    normalisation = mpmath.fsum(exponentials)
-    return [exponential / normalisation for exponential in exponentials]
-
-
-def slope(
-    value: Callable[[list[mpmath.mpf]], mpmath.mpf],
-    point: Sequence[mpmath.mpf],
-    direction: Sequence[mpmath.mpf],
-) -> mpmath.mpf:
-    """Return the derivative of `value` at `point` along `direction`, by finite differences."""
-
-    def on_the_line(h: mpmath.mpf) -> mpmath.mpf:
-        return value([x + h * y for x, y in zip(point, direction, strict=True)])
-
-    return mpmath.diff(on_the_line, mpmath.mpf(0))
-
-
-def require_close(found: mpmath.mpf, expected: mpmath.mpf, what: str) -> None:
-    """Return if both agree to 40 significant digits.
-
-    Raises
-    ------
-    CheckError
-        If they do not (NaN never does).
+    Attributes
+    ----------
+    V : list of list of mpf
+        The embeddings, shape (d, m).
+    theta, theta_tilde : list of mpf
+        The queries, shape (m,).
+    A : list of mpf
+        A direction, shape (m,).
+    t : list of mpf
+        The contracted embeddings t_i = v_i.A, shape (d,).
     """
-    scale = abs(expected) + abs(found)
-    if not abs(found - expected) <= scale * real(1, 10**_TOLERANCE_DIGITS):
-        raise CheckError(f"{what}: {mpmath.nstr(found, 20)} and {mpmath.nstr(expected, 20)}")
+
+    def __init__(self, rng: random.Random, *, d: int, m: int, antisymmetric: bool = False) -> None:
+        self._context = mpmath.MPContext()
+        self._context.dps = _DIGITS
+
+        def vector() -> list[mpmath.mpf]:
+            return [self.rational(rng.randint(-1000, 1000), 1000) for _ in range(m)]
+
+        self.V = [vector() for _ in range(d)]
+        self.theta, self.theta_tilde, self.A = vector(), vector(), vector()
+        if antisymmetric:
+            self.theta_tilde = [-coordinate for coordinate in self.theta]
+        self.t = [dot(row, self.A) for row in self.V]
+
+    def rational(self, numerator: int, denominator: int) -> mpmath.mpf:
+        """Return a rational number."""
+        return self._context.mpf(numerator) / denominator
+
+    def exponentials(self, query: Sequence[mpmath.mpf]) -> list[mpmath.mpf]:
+        """Return exp(V query), shape (d,)."""
+        return [self._context.exp(dot(row, query)) for row in self.V]
+
+    def attention(self, query: Sequence[mpmath.mpf]) -> list[mpmath.mpf]:
+        """Return softmax(V query), shape (d,)."""
+        exponentials = self.exponentials(query)
+        normalisation = self._context.fsum(exponentials)
+        return [exponential / normalisation for exponential in exponentials]
+
+    def slope(
+        self, value: Callable[[list[mpmath.mpf]], mpmath.mpf], point: Sequence[mpmath.mpf]
+    ) -> mpmath.mpf:
+        """Return the derivative of `value` at `point` along A, by finite differences."""
+
+        def on_the_line(h: mpmath.mpf) -> mpmath.mpf:
+            return value([x + h * y for x, y in zip(point, self.A, strict=True)])
+
+        return self._context.diff(on_the_line, self.rational(0, 1))
+
+    def slope_of_loss(self) -> mpmath.mpf:
+        """Return A.grad_theta L, from the enumerated loss."""
+        fixed = self.attention(self.theta_tilde)
+        return self.slope(lambda query: enumerated_loss(self.attention(query), fixed), self.theta)
+
+    def slope_of_loss_tilde(self) -> mpmath.mpf:
+        """Return A.grad_theta_tilde L, from the enumerated loss."""
+        fixed = self.attention(self.theta)
+        return self.slope(
+            lambda query: enumerated_loss(fixed, self.attention(query)), self.theta_tilde
+        )
+
+    def require_close(self, found: mpmath.mpf, expected: mpmath.mpf, what: str) -> None:
+        """Return if both agree to 40 significant digits.
+
+        Raises
+        ------
+        CheckError
+            If they do not (NaN never does).
+        """
+        scale = abs(expected) + abs(found)
+        if not abs(found - expected) <= scale * self.rational(1, 10**_AGREEING_DIGITS):
+            shown = (self._context.nstr(value, 20) for value in (found, expected))
+            raise CheckError(f"{what}: {' and '.join(shown)} at d = {len(self.V)}")

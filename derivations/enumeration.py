@@ -1,19 +1,16 @@
-"""The independent witness: all 2^d inputs, one by one, in exact rational arithmetic.
+"""The independent witness: all 2^d inputs, one by one, in whatever numbers are exact.
 
-Nothing here knows of cumulants, partitions or power sums. The random instances are small rational
-numbers from a seeded generator, so that a failure can be repeated.
+Nothing here knows of cumulants, partitions or power sums.
 """
 
 from __future__ import annotations
 
 import itertools
-import random
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
+from typing import Any
 
-__all__ = ["dot", "expectation", "inputs", "random_attention", "random_integers"]
-
-Number = Fraction | int
+__all__ = ["dot", "enumerated_loss", "expectation", "inputs"]
 
 
 def inputs(d: int) -> Iterator[tuple[int, ...]]:
@@ -21,22 +18,20 @@ def inputs(d: int) -> Iterator[tuple[int, ...]]:
     return itertools.product((-1, 1), repeat=d)
 
 
-def expectation(value: Callable[[tuple[int, ...]], Number], d: int) -> Fraction:
-    """Return the mean of ``value(x)`` over all 2^d inputs x."""
-    return Fraction(sum(value(x) for x in inputs(d))) / 2**d
-
-
-def dot(left: Sequence[Number], right: Sequence[Number]) -> Number:
-    """Return the inner product of two sequences of equal length."""
+def dot(left: Sequence[Any], right: Sequence[Any]) -> Any:
+    """Return the inner product of two sequences of equal length, in any ring."""
     return sum(x * y for x, y in zip(left, right, strict=True))
 
 
-def random_attention(rng: random.Random, d: int) -> list[Fraction]:
-    """Return d positive rational weights that sum to one."""
-    weights = [rng.randint(1, 9) for _ in range(d)]
-    return [Fraction(weight, sum(weights)) for weight in weights]
+def expectation(value: Callable[[tuple[int, ...]], Fraction | int], d: int) -> Fraction:
+    """Return the mean of ``value(x)`` over all 2^d inputs x."""
+    return Fraction(sum(value(x) for x in inputs(d))) * Fraction(1, 2**d)
 
 
-def random_integers(rng: random.Random, d: int) -> list[int]:
-    """Return d integers in -3..3, zero included."""
-    return [rng.randint(-3, 3) for _ in range(d)]
+def enumerated_loss(gamma: Sequence[Any], gamma_tilde: Sequence[Any]) -> Any:
+    """Return the mean over all inputs of (f - y)^2, for the support (0, 1), in any ring."""
+    total = 0
+    for x in inputs(len(gamma)):
+        prediction, label = -dot(gamma, x) * dot(gamma_tilde, x), -x[0] * x[1]
+        total = total + (prediction - label) ** 2
+    return total / 2 ** len(gamma)

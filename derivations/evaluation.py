@@ -7,14 +7,15 @@ whatever numbers it is handed: fractions, SymPy expressions, multi-precision flo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence as Values
+from collections.abc import Callable, Mapping
+from collections.abc import Sequence as Values
 from fractions import Fraction
 from typing import Any, TypeVar
 
 import sympy as sp
 
 from derivations.notation import Position, Sequence
-from derivations.power_sums import Entry, PowerSum, Unit
+from derivations.power_sums import Entry, PowerSum
 
 __all__ = ["evaluate", "evaluate_over"]
 
@@ -102,9 +103,10 @@ def evaluate_over(
     lengths = {len(values) for values in sequences.values()}
     if len(lengths) > 1:
         raise ValueError(f"sequences={sorted(sequences)}: all must have the same length")
-    return _Evaluator(
+    value: T = _Evaluator(
         rational, sequences, positions or {}, scalars or {}, exponentials or {}, lengths
     ).value(expr)
+    return value
 
 
 class _Evaluator:
@@ -165,9 +167,7 @@ class _Evaluator:
             for position in range(len(columns[0][0]))
         )
 
-    def _sequence(self, sequence: sp.Expr) -> Values[Any]:
-        if isinstance(sequence, Unit):
-            raise ValueError(f"expr={sequence}: an indicator must be read at a position")
+    def _sequence(self, sequence: Sequence) -> Values[Any]:
         return _look_up(self._sequences, sequence.name, "sequences")
 
     def _position(self, position: Position) -> int:

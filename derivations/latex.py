@@ -12,7 +12,7 @@ from sympy.core.sorting import default_sort_key
 from sympy.printing.latex import LatexPrinter
 
 from derivations.notation import LATEX, i, v
-from derivations.power_sums import Entry, PowerSum, Unit
+from derivations.power_sums import Entry, PowerSum
 
 __all__ = ["broken_lines", "equation", "latex"]
 
@@ -25,7 +25,7 @@ def latex(expr: sp.Expr) -> str:
 
     The sums run over i, or over j where the formula speaks of a position i.
     """
-    printer = _Printer()
+    printer = _Printer({"long_frac_ratio": 2})
     printer.index = "j" if i in expr.free_symbols else "i"
     text: str = printer.doprint(expr)
     return text
@@ -61,16 +61,14 @@ def broken_lines(expr: sp.Expr) -> list[str]:
     return [lines[0].removeprefix("+ "), *lines[1:]]
 
 
-class _Printer(LatexPrinter):  # type: ignore[misc]  # SymPy has no types
+class _Printer(LatexPrinter):
     """SymPy's printer, taught power sums, entries and a fixed order of terms."""
 
     index = "i"
 
     def _print_Symbol(self, expr: sp.Symbol, style: str = "plain") -> str:  # noqa: ARG002  (SymPy's signature)
-        return LATEX.get(expr.name, expr.name)
-
-    def _print_Unit(self, expr: Unit) -> str:
-        return rf"\delta_{{{self._print(expr.position)}}}"
+        name: str = expr.name
+        return LATEX.get(name, name)
 
     def _print_KroneckerDelta(self, expr: sp.KroneckerDelta, exp: str | None = None) -> str:
         free_first = sorted(expr.args, key=lambda position: (not position.is_free, position.name))
@@ -95,9 +93,16 @@ class _Printer(LatexPrinter):  # type: ignore[misc]  # SymPy has no types
 
     def _print_Pow(self, expr: sp.Pow) -> str:
         if isinstance(expr.base, PowerSum | Entry) and expr.exp.is_Integer and expr.exp > 0:
-            return self._print(expr.base, exp=str(expr.exp))
-        text: str = super()._print_Pow(expr)
+            text: str = self._print(expr.base, exp=str(expr.exp))
+        else:
+            text = super()._print_Pow(expr)
         return text
+
+    def _print_cosh(self, expr: sp.cosh, exp: str | None = None) -> str:
+        return rf"\cosh{_power(exp)} {self._print(expr.args[0])}"
+
+    def _print_sinh(self, expr: sp.sinh, exp: str | None = None) -> str:
+        return rf"\sinh{_power(exp)} {self._print(expr.args[0])}"
 
     def _needs_mul_brackets(self, expr: Any, first: bool = False, last: bool = False) -> bool:
         if not last and isinstance(expr, PowerSum) and _is_written_as_sum(expr):
@@ -128,14 +133,29 @@ def _is_written_as_sum(expr: PowerSum) -> bool:
 
 
 def _term_key(term: sp.Expr) -> tuple[object, ...]:
-    """Order of terms: numbers, entries, products of short sums, one long sum."""
+    """Order of terms: a positive number, terms without sums, with short sums, with long ones.
+
+    Among equals, what is added comes before what is subtracted, and high degrees before low ones;
+    a negative number comes last.
+    """
     factors = [factor.as_base_exp() for factor in sp.Mul.make_args(term)]
-    sums = [base for base, _ in factors if isinstance(base, PowerSum)]
+    sums = [(base, int(exponent)) for base, exponent in factors if isinstance(base, PowerSum)]
     return (
-        bool(term.free_symbols),
+        term.is_number and term.could_extract_minus_sign(),
+        not term.is_number,
+        not term.has(sp.KroneckerDelta),
         bool(sums),
-        any(_is_written_as_sum(base) for base in sums),
-        -sum(int(exponent) for base, exponent in factors if isinstance(base, PowerSum)),
-        sum(len(base.powers) for base in sums),
+        any(_is_written_as_sum(base) for base, _ in sums),
+        -sum(exponent for _, exponent in sums),
+        sum(len(base.powers) for base, _ in sums),
+        term.could_extract_minus_sign(),
+        -sum(_degree(*factor) for factor in factors),
         default_sort_key(term),
     )
+
+
+def _degree(base: sp.Expr, exponent: sp.Expr) -> int:
+    """Return the degree of a factor; that of e^(n x) is n."""
+    if base == sp.E:
+        return int(exponent.as_coeff_Mul()[0])
+    return int(exponent) if base.free_symbols else 0

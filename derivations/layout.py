@@ -48,10 +48,9 @@ def fragment(derivation: Derivation, results: Sequence[CheckResult] = ()) -> str
     results : sequence of CheckResult, optional
         What its checks found, printed as comments.
     """
-    title = derivation.title.replace("_", r"\_")
     lines = [
         f"% {derivation.name}: {derivation.title}",
-        rf"\paragraph{{{title}.}}",
+        rf"\paragraph{{{derivation.title}.}}",
         derivation.setting,
     ]
     for number, step in enumerate(derivation.steps, start=1):

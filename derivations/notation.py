@@ -10,6 +10,11 @@ Sequences
     direction A in R^m, `v` the embeddings themselves, `u` an arbitrary direction in R^d.
 Positions
     `a`, `b` are the support; `i`, `k` are free positions, which may coincide with any other.
+Scalars
+    `d` positions; `omega`, `kappa`, `Delta`, the sums `Z`, ... of the antisymmetric start; `eta`
+    the step; `rho` = v_a.v_b. For the worst case, `alpha` and `alpha_prime` are head 1's weights
+    on the positions with x = -1 and x = +1, `beta` and `beta_prime` those of head 2; `R_s`, `R_e`
+    are the residuals at the ends of an edge and `R_2` the curvature between them.
 """
 
 from __future__ import annotations
@@ -19,17 +24,24 @@ from typing import TypeVar
 import sympy as sp
 
 __all__ = [
+    "LATEX",
+    "R_2",
+    "Z_2",
     "Delta",
     "E",
-    "LATEX",
     "Position",
+    "R_e",
+    "R_s",
     "Sequence",
     "Z",
-    "Z_2",
     "Z_tilde",
     "Z_tilde_2",
     "a",
+    "alpha",
+    "alpha_prime",
     "b",
+    "beta",
+    "beta_prime",
     "coefficient",
     "d",
     "declare",
@@ -44,6 +56,7 @@ __all__ = [
     "t",
     "u",
     "v",
+    "x",
 ]
 
 
@@ -107,7 +120,8 @@ def declare(kind: type[SymbolT], name: str, latex: str, **assumptions: bool) -> 
             f"with assumptions {dict(known[2])}; one name has one meaning"
         )
     LATEX[name] = latex
-    return kind(name, **assumptions)
+    symbol: SymbolT = kind(name, **assumptions)
+    return symbol
 
 
 def coefficient(h: int) -> Sequence:
@@ -126,6 +140,7 @@ gamma = declare(Sequence, "gamma", r"\gamma", positive=True)
 gamma_tilde = declare(Sequence, "gamma_tilde", r"\tilde{\gamma}", positive=True)
 E = declare(Sequence, "E", "E", positive=True)
 t = declare(Sequence, "t", "t", real=True)
+x = declare(Sequence, "x", "x", real=True)
 u = declare(Sequence, "u", "u", real=True)
 v = declare(Sequence, "v", "v", real=True)
 
@@ -138,3 +153,11 @@ kappa = declare(sp.Symbol, "kappa", r"\kappa", real=True)
 Delta = declare(sp.Symbol, "Delta", r"\Delta", real=True)
 eta = declare(sp.Symbol, "eta", r"\eta", positive=True)
 rho = declare(sp.Symbol, "rho", r"\rho", real=True)
+
+alpha = declare(sp.Symbol, "alpha", r"\alpha", nonnegative=True)
+alpha_prime = declare(sp.Symbol, "alpha_prime", r"\alpha'", nonnegative=True)
+beta = declare(sp.Symbol, "beta", r"\beta", nonnegative=True)
+beta_prime = declare(sp.Symbol, "beta_prime", r"\beta'", nonnegative=True)
+R_s = declare(sp.Symbol, "R_s", "R_{s}", nonnegative=True)
+R_e = declare(sp.Symbol, "R_e", "R_{e}", nonnegative=True)
+R_2 = declare(sp.Symbol, "R_2", "R_{2}", positive=True)

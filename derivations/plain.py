@@ -6,7 +6,7 @@ import re
 
 __all__ = ["plain"]
 
-_TOKEN = re.compile(r"\\[A-Za-z]+|\\.|[{}^_$]|\s+|.", re.DOTALL)
+_MARK = re.compile(r"\\[A-Za-z]+|\\.|[{}^_$]|\s+|.", re.DOTALL)
 
 _SYMBOLS = {
     r"\gamma": "γ",
@@ -79,51 +79,51 @@ def plain(latex: str) -> str:
     ValueError
         If a command has no rendering here: every command in use must have one.
     """
-    tokens = _TOKEN.findall(latex)
-    text = _render(tokens)
+    marks = _MARK.findall(latex)
+    text = _render(marks)
     text = re.sub(r" +", " ", text).strip()
-    return re.sub(r"⟨ | (?=⟩)", lambda match: match[0].strip(), text)
+    return re.sub(r"(?<=⟨) | (?=[⟩)])", "", text)
 
 
-def _render(tokens: list[str]) -> str:
-    """Render and consume `tokens` up to the end or to an unmatched closing brace."""
+def _render(marks: list[str]) -> str:
+    """Render and consume `marks` up to the end or to an unmatched closing brace."""
     pieces: list[str] = []
-    while tokens:
-        token = tokens.pop(0)
-        if token == "}":
+    while marks:
+        mark = marks.pop(0)
+        if mark == "}":
             break
-        if token == "{":
-            pieces.append(_render(tokens))
-        elif token in {"^", "_"}:
-            script = _argument(tokens)
-            pieces.append(_script(token, script))
-        elif token == r"\frac":
-            above, below = _argument(tokens), _argument(tokens)
+        if mark == "{":
+            pieces.append(_render(marks))
+        elif mark in {"^", "_"}:
+            script = _argument(marks)
+            pieces.append(_script(mark, script))
+        elif mark == r"\frac":
+            above, below = _argument(marks), _argument(marks)
             pieces.append(f"{_grouped(above)}/{_grouped(below)}")
-        elif token in {r"\begin", r"\end"}:
-            _argument(tokens)
-        elif token == r"\sqrt":
-            pieces.append(f"sqrt({_argument(tokens)})")
-        elif token in _COMBINING:
-            pieces.append(_argument(tokens) + _COMBINING[token])
-        elif token in {r"\mathbb", r"\mathrm", r"\text", r"\operatorname", r"\mathcal"}:
-            pieces.append(_argument(tokens))
-        elif token in _BINARY:
-            pieces.append(f" {_SYMBOLS[token]} ")
-        elif token.startswith("\\"):
-            if token not in _SYMBOLS:
-                raise ValueError(f"latex={token}: no plain rendering")
-            pieces.append(_SYMBOLS[token])
-        elif token not in {"$", "&"}:
-            pieces.append(" " if token.isspace() else token)
+        elif mark in {r"\begin", r"\end"}:
+            _argument(marks)
+        elif mark == r"\sqrt":
+            pieces.append(f"sqrt({_argument(marks)})")
+        elif mark in _COMBINING:
+            pieces.append(_argument(marks) + _COMBINING[mark])
+        elif mark in {r"\mathbb", r"\mathrm", r"\text", r"\operatorname", r"\mathcal"}:
+            pieces.append(_argument(marks))
+        elif mark in _BINARY:
+            pieces.append(f" {_SYMBOLS[mark]} ")
+        elif mark.startswith("\\"):
+            if mark not in _SYMBOLS:
+                raise ValueError(f"latex={mark}: no plain rendering")
+            pieces.append(_SYMBOLS[mark])
+        elif mark not in {"$", "&"}:
+            pieces.append(" " if mark.isspace() else mark)
     return "".join(pieces)
 
 
-def _argument(tokens: list[str]) -> str:
-    while tokens and tokens[0].isspace():
-        tokens.pop(0)
-    token = tokens.pop(0)
-    return _render(tokens) if token == "{" else _render([token])
+def _argument(marks: list[str]) -> str:
+    while marks and marks[0].isspace():
+        marks.pop(0)
+    mark = marks.pop(0)
+    return _render(marks) if mark == "{" else _render([mark])
 
 
 def _script(mark: str, script: str) -> str:

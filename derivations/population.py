@@ -7,25 +7,14 @@ derivative of softmax.
 
 from __future__ import annotations
 
-import random
-
-import mpmath
 import sympy as sp
 
-from derivations.differentiation import (
-    DIGITS,
-    SymbolicModel,
-    enumerated_loss,
-    numeric_attention,
-    random_real_vector,
-    real,
-    require_close,
-    slope,
-)
-from derivations.enumeration import random_attention
+from derivations.differentiation import NumericModel, SymbolicModel
+from derivations.enumeration import enumerated_loss
 from derivations.evaluation import evaluate, evaluate_over
 from derivations.identities import require, require_equal
-from derivations.latex import equation, latex
+from derivations.instances import random_attention, seeded
+from derivations.latex import equation
 from derivations.ledger import Derivation, Formula, Method, Step
 from derivations.moments import moment, moment_by_coincidences
 from derivations.notation import a, b, gamma, gamma_tilde, i, t, u
@@ -109,14 +98,15 @@ def derive(title: str) -> Derivation:
     steps = (
         Step(
             statement=r"(f - y)^{2} = 1 - 2 p q x_{a} x_{b} + p^{2} q^{2}",
-            reason=r"$f - y = x_{a} x_{b} - p q$ and $(x_{a} x_{b})^{2} = 1$. Checked for all four values"
-            r" of $(x_{a}, x_{b})$.",
+            reason=r"$f - y = x_{a} x_{b} - p q$ and $(x_{a} x_{b})^{2} = 1$. Checked for all four"
+            r" values of $(x_{a}, x_{b})$.",
             check=_check_square,
         ),
         Step(
             statement=equation(formulas[0].left, cross),
-            reason=r"The moment rule for four forms. Of the pairings, $\langle \gamma, \tilde{\gamma}"
-            r" \rangle \mathbb{E} [x_{a} x_{b}]$ vanishes as $a \ne b$; so does the block of four.",
+            reason=r"The moment rule for four forms. Of the pairings, $\langle \gamma,"
+            r" \tilde{\gamma} \rangle \mathbb{E} [x_{a} x_{b}]$ vanishes as $a \ne b$; so does the"
+            r" block of four.",
             check=lambda: require_equal(
                 cross,
                 Entry(gamma, a) * Entry(gamma_tilde, b) + Entry(gamma, b) * Entry(gamma_tilde, a),
@@ -124,9 +114,9 @@ def derive(title: str) -> Derivation:
         ),
         Step(
             statement=equation(formulas[1].left, quartic),
-            reason=r"The moment rule for four forms; the last term is the block of four, which Gaussian"
-            r" moments miss. Checked against the count by coinciding indices, and with all weight on one"
-            r" position, where $p^{2} = q^{2} = 1$.",
+            reason=r"The moment rule for four forms; the last term is the block of four, which"
+            r" Gaussian moments miss. Checked against the count by coinciding indices, and with"
+            r" all weight on one position, where $p^{2} = q^{2} = 1$.",
             check=lambda: _check_quartic(quartic),
         ),
         Step(
@@ -149,22 +139,22 @@ def derive(title: str) -> Derivation:
             statement=equation(
                 r"g_{i} = \frac{\partial L}{\partial \gamma_{i}}", entry_of_gradient
             ),
-            reason=r"The derivative of $L$ along $\gamma + h u$ is $\langle g, u \rangle$ for every $u$."
-            r" Checked as that identity for symbolic $d$, and against SymPy's derivative of the"
-            r" enumerated loss by each $\gamma_{i}$ at $d = 2, 3, 4$.",
+            reason=r"The derivative of $L$ along $\gamma + h u$ is $\langle g, u \rangle$ for"
+            r" every $u$. Checked as that identity for symbolic $d$, and against SymPy's"
+            r" derivative of the enumerated loss by each $\gamma_{i}$ at $d = 2, 3, 4$.",
             check=_check_attention_gradient,
         ),
         Step(
             statement=r"\nabla_{\theta} L = \sum_{i} \gamma_{i} g_{i} (v_{i} - \bar{v}), \quad"
             r" \bar{v} = \sum_{i} \gamma_{i} v_{i}",
-            reason=r"The chain rule, $D L = \sum_{i} g_{i} D \gamma_{i}$ for every direction $A$. Checked"
-            r" against the derivative of $L$ as a function of the scores, term by term.",
+            reason=r"The chain rule, $D L = \sum_{i} g_{i} D \gamma_{i}$ for every direction $A$."
+            r" Checked against the derivative of $L$ as a function of the scores, term by term.",
             check=lambda: require_equal(along, _gradient_through_scores()),
         ),
         Step(
             statement=equation(r"\nabla_{\theta} L", vectorial(_by_mean(along, gamma))),
-            reason=r"The same, multiplied out. Checked against $D L = \langle g \gamma, t \rangle -"
-            r" \langle g, \gamma \rangle \langle \gamma, t \rangle$.",
+            reason=r"The same, multiplied out. Checked against $D L = \langle g \gamma, t \rangle"
+            r" - \langle g, \gamma \rangle \langle \gamma, t \rangle$.",
             check=lambda: require_equal(
                 along,
                 PowerSum(attention_gradient() * gamma * t)
@@ -175,23 +165,24 @@ def derive(title: str) -> Derivation:
             statement=equation(
                 r"\nabla_{\tilde{\theta}} L", vectorial(_by_mean(along_tilde, gamma_tilde))
             ),
-            reason=r"$L$ does not change when the heads are exchanged. Checked against the derivation"
-            r" from the start with $\tilde{\theta}$ in the place of $\theta$.",
+            reason=r"$L$ does not change when the heads are exchanged. Checked against the"
+            r" derivation from the start with $\tilde{\theta}$ in the place of $\theta$.",
             check=lambda: _check_tilde(along_tilde),
         ),
         Step(
-            statement=r"\nabla_{\theta} L \text{ and } \nabla_{\tilde{\theta}} L \text{ at } (d, m) ="
-            r" (2, 1), (2, 2), (3, 1)",
-            reason=r"Independent check: $L$ written out over all inputs with explicit exponentials, every"
-            r" entry of $V$, $\theta$, $\tilde{\theta}$ a symbol, and differentiated by SymPy.",
+            statement=r"\nabla_{\theta} L \text{ and } \nabla_{\tilde{\theta}} L \text{ at }"
+            r" (d, m) = (2, 1), (2, 2), (3, 1)",
+            reason=r"Independent check: $L$ written out over all inputs with explicit"
+            r" exponentials, every entry of $V$, $\theta$, $\tilde{\theta}$ a symbol, and"
+            r" differentiated by SymPy.",
             check=lambda: _check_explicit(along, along_tilde),
             method=Method.INSTANCES,
         ),
         Step(
             statement=r"A \cdot \nabla_{\theta} L = \lim_{h \to 0}"
             r" \frac{L(\theta + h A, \tilde{\theta}) - L(\theta, \tilde{\theta})}{h}",
-            reason=r"Independent check: numeric derivatives of the enumerated loss with 50 digits at"
-            r" random points, for both queries, $(d, m) = (2, 1), (4, 2), (6, 3)$.",
+            reason=r"Independent check: numeric derivatives of the enumerated loss with 50 digits"
+            r" at random points, for both queries, $(d, m) = (2, 1), (4, 2), (6, 3)$.",
             check=lambda: _check_numeric(along, along_tilde),
             method=Method.INSTANCES,
         ),
@@ -200,10 +191,10 @@ def derive(title: str) -> Derivation:
         name="population",
         title=title,
         source="arXiv:2502.07553v2, the population gradient; closed forms ours",
-        setting=r"$x$ is uniform on $\{-1, +1\}^{d}$, $y = -x_{a} x_{b}$ with $a \ne b$,"
-        r" $p = \langle \gamma, x \rangle$, $q = \langle \tilde{\gamma}, x \rangle$, $f = -p q$;"
-        r" $\gamma$, $\tilde{\gamma}$ are the softmax attentions of $\theta$, $\tilde{\theta}$. The loss is"
-        r" $L = \mathbb{E} (f - y)^{2}$, with no factor $1/2$.",
+        setting=r"$x$ is uniform on $\{-1, +1\}^{d}$, $y = -x_{a} x_{b}$ with $a \ne b$, $p ="
+        r" \langle \gamma, x \rangle$, $q = \langle \tilde{\gamma}, x \rangle$, $f = -p q$;"
+        r" $\gamma$, $\tilde{\gamma}$ are the softmax attentions of $\theta$, $\tilde{\theta}$."
+        r" The loss is $L = \mathbb{E} (f - y)^{2}$, with no factor $1/2$.",
         steps=steps,
         formulas=formulas,
     )
@@ -235,7 +226,7 @@ def _check_quartic(expr: sp.Expr) -> None:
 
 
 def _check_loss(expr: sp.Expr) -> None:
-    rng = random.Random(11)
+    rng = seeded(11)
     for d in range(2, 9):
         for _ in range(2):
             attention, attention_tilde = random_attention(rng, d), random_attention(rng, d)
@@ -290,40 +281,22 @@ def _check_explicit(along: sp.Expr, along_tilde: sp.Expr) -> None:
 
 
 def _check_numeric(along: sp.Expr, along_tilde: sp.Expr) -> None:
-    rng = random.Random(13)
-    with mpmath.workdps(DIGITS):
-        for d, m in ((2, 1), (4, 2), (6, 3)):
-            V = [random_real_vector(rng, m) for _ in range(d)]
-            theta, theta_tilde, A = (random_real_vector(rng, m) for _ in range(3))
-            attention, attention_tilde = (
-                numeric_attention(V, theta),
-                numeric_attention(V, theta_tilde),
+    rng = seeded(13)
+    for d, m in ((2, 1), (4, 2), (6, 3)):
+        model = NumericModel(rng, d=d, m=m)
+        sequences = {
+            "gamma": model.attention(model.theta),
+            "gamma_tilde": model.attention(model.theta_tilde),
+            "t": model.t,
+        }
+        found, found_tilde = (
+            evaluate_over(
+                expr, rational=model.rational, sequences=sequences, positions={"a": 0, "b": 1}
             )
-            sequences = {
-                "gamma": attention,
-                "gamma_tilde": attention_tilde,
-                "t": [mpmath.fdot(zip(row, A, strict=True)) for row in V],
-            }
-            found, found_tilde = (
-                evaluate_over(expr, rational=real, sequences=sequences, positions={"a": 0, "b": 1})
-                for expr in (along, along_tilde)
-            )
-            by_theta = slope(
-                lambda point, V=V, other=attention_tilde: enumerated_loss(
-                    numeric_attention(V, point), other
-                ),
-                theta,
-                A,
-            )
-            by_theta_tilde = slope(
-                lambda point, V=V, other=attention: enumerated_loss(
-                    other, numeric_attention(V, point)
-                ),
-                theta_tilde,
-                A,
-            )
-            require_close(found, by_theta, f"the derivative by theta at d = {d}, m = {m}")
-            require_close(found_tilde, by_theta_tilde, f"by theta_tilde at d = {d}, m = {m}")
+            for expr in (along, along_tilde)
+        )
+        model.require_close(found, model.slope_of_loss(), "the derivative by theta")
+        model.require_close(found_tilde, model.slope_of_loss_tilde(), "that by theta_tilde")
 
 
 if __name__ == "__main__":

@@ -7,22 +7,13 @@ holds for every A is a vector identity, with v in the place of t.
 
 from __future__ import annotations
 
-import random
-
 import mpmath
 import sympy as sp
 
-from derivations.differentiation import (
-    DIGITS,
-    SymbolicModel,
-    numeric_attention,
-    random_real_vector,
-    real,
-    require_close,
-    slope,
-)
+from derivations.differentiation import NumericModel, SymbolicModel
 from derivations.evaluation import evaluate_over
 from derivations.identities import require_equal
+from derivations.instances import seeded
 from derivations.latex import equation, latex
 from derivations.ledger import Derivation, Formula, Method, Step
 from derivations.notation import E, Z, gamma, i, k, t, v
@@ -70,16 +61,16 @@ def derive(title: str) -> Derivation:
         Step(
             statement=r"D E_{i} = " + latex(Entry(score_motion(t)(E), i)) + r", \quad"
             r" D Z = " + latex(score_motion(t)(PowerSum(E))),
-            reason=r"$E_{i} = e^{s_{i}}$ and $D s_{i} = v_{i} \cdot A = t_{i}$; the sum"
-            r" $Z = \sum_{i} E_{i}$ is differentiated term by term. Checked against SymPy's derivative"
+            reason=r"$E_{i} = e^{s_{i}}$ and $D s_{i} = v_{i} \cdot A = t_{i}$; the sum $Z ="
+            r" \sum_{i} E_{i}$ is differentiated term by term. Checked against SymPy's derivative"
             r" of $e^{s_{i} + h t_{i}}$ in $h$, $d = 3$.",
             check=_check_exponentials,
             method=Method.INSTANCES,
         ),
         Step(
             statement=equation(r"D \gamma_{i}", velocity, sp.factor(velocity)),
-            reason=r"The quotient rule for $\gamma_{i} = E_{i} / Z$. Checked as an identity of rational"
-            r" functions: $Z D E_{i} - E_{i} D Z$ over $Z^{2}$.",
+            reason=r"The quotient rule for $\gamma_{i} = E_{i} / Z$. Checked as an identity of"
+            r" rational functions: $Z D E_{i} - E_{i} D Z$ over $Z^{2}$.",
             check=lambda: require_equal(
                 _in_exponentials(velocity),
                 (PowerSum(E) * Entry(E * t, i) - Entry(E, i) * PowerSum(E * t)) / PowerSum(E) ** 2,
@@ -91,32 +82,34 @@ def derive(title: str) -> Derivation:
                 jacobian,
                 sp.factor(jacobian),
             ),
-            reason=r"Let only $s_{i}$ move: $t$ is the indicator of $i$. Checked by the quotient rule"
-            r" for symbolic $d$, and entry by entry against SymPy's derivative of"
-            r" $e^{s_{k}} / \sum_{j} e^{s_{j}}$ at $d = 2$ and $3$.",
+            reason=r"Let only $s_{i}$ move: $t$ is the indicator of $i$. Checked by the quotient"
+            r" rule for symbolic $d$, and entry by entry against SymPy's derivative of $e^{s_{k}}"
+            r" / \sum_{j} e^{s_{j}}$ at $d = 2$ and $3$.",
             check=_check_jacobian,
         ),
         Step(
             statement=r"\sum_{i} D \gamma_{i} = 0, \quad D \gamma = 0 \text{ if } t_{i} = 1"
             r" \text{ for all } i",
-            reason=r"The weights keep their sum, and softmax does not see a common shift of the scores.",
+            reason=r"The weights keep their sum, and softmax does not see a common shift of the"
+            r" scores.",
             check=_check_invariance,
         ),
         Step(
             statement=r"\nabla_{\theta} \gamma_{i} = "
             + latex(vectorial(velocity))
             + r" = \gamma_{i} (v_{i} - \bar{v}), \quad \bar{v} = \sum_{j} \gamma_{j} v_{j}",
-            reason=r"$D \gamma_{i} = A \cdot \nabla_{\theta} \gamma_{i}$ is linear in $A$ for every $A$."
-            r" Checked by SymPy's derivative of the explicit softmax by each coordinate of $\theta$,"
-            r" with every entry of $V$ and $\theta$ a symbol, at $(d, m) = (2, 1), (2, 2), (3, 2)$.",
+            reason=r"$D \gamma_{i} = A \cdot \nabla_{\theta} \gamma_{i}$ is linear in $A$ for"
+            r" every $A$. Checked by SymPy's derivative of the explicit softmax by each coordinate"
+            r" of $\theta$, with every entry of $V$ and $\theta$ a symbol, at $(d, m) = (2, 1),"
+            r" (2, 2), (3, 2)$.",
             check=_check_explicit,
             method=Method.INSTANCES,
         ),
         Step(
             statement=r"D \gamma_{i} = \lim_{h \to 0}"
             r" \frac{\gamma_{i}(\theta + h A) - \gamma_{i}(\theta)}{h}",
-            reason=r"Independent check: numeric derivatives with 50 digits at random points,"
-            r" $(d, m) = (2, 1), (5, 3), (9, 4)$.",
+            reason=r"Independent check: numeric derivatives with 50 digits at random points, $(d,"
+            r" m) = (2, 1), (5, 3), (9, 4)$.",
             check=_check_numeric,
             method=Method.INSTANCES,
         ),
@@ -125,9 +118,9 @@ def derive(title: str) -> Derivation:
         name="softmax",
         title=title,
         source="arXiv:2502.07553v2, the attention of the model",
-        setting=r"$\gamma_{i} = E_{i} / Z$ with $E_{i} = e^{s_{i}}$, $s_{i} = v_{i} \cdot \theta$ and"
-        r" $Z = \sum_{i} E_{i}$. $D$ is the derivative at $h = 0$ along $\theta + h A$, for an arbitrary"
-        r" direction $A$, and $t_{i} = v_{i} \cdot A$.",
+        setting=r"$\gamma_{i} = E_{i} / Z$ with $E_{i} = e^{s_{i}}$, $s_{i} = v_{i} \cdot \theta$"
+        r" and $Z = \sum_{i} E_{i}$. $D$ is the derivative at $h = 0$ along $\theta + h A$, for an"
+        r" arbitrary direction $A$, and $t_{i} = v_{i} \cdot A$.",
         steps=steps,
         formulas=(
             Formula(name="attention_velocity", left=r"D \gamma_{i}", right=velocity),
@@ -214,22 +207,24 @@ def _check_explicit() -> None:
 
 
 def _check_numeric() -> None:
-    rng = random.Random(7)
+    rng = seeded(7)
     velocity = Entry(attention_velocity(t), i)
-    with mpmath.workdps(DIGITS):
-        for d, m in ((2, 1), (5, 3), (9, 4)):
-            V = [random_real_vector(rng, m) for _ in range(d)]
-            theta, A = random_real_vector(rng, m), random_real_vector(rng, m)
-            contracted = [mpmath.fdot(zip(row, A, strict=True)) for row in V]
-            for j in range(d):
-                found = evaluate_over(
-                    velocity,
-                    rational=real,
-                    sequences={"gamma": numeric_attention(V, theta), "t": contracted},
-                    positions={"i": j},
-                )
-                expected = slope(lambda point, V=V, j=j: numeric_attention(V, point)[j], theta, A)
-                require_close(found, expected, f"D gamma_{j} at d = {d}, m = {m}")
+    for d, m in ((2, 1), (5, 3), (9, 4)):
+        model = NumericModel(rng, d=d, m=m)
+        for j in range(d):
+            found = evaluate_over(
+                velocity,
+                rational=model.rational,
+                sequences={"gamma": model.attention(model.theta), "t": model.t},
+                positions={"i": j},
+            )
+
+            def weight(
+                query: list[mpmath.mpf], model: NumericModel = model, j: int = j
+            ) -> mpmath.mpf:
+                return model.attention(query)[j]
+
+            model.require_close(found, model.slope(weight, model.theta), f"D gamma_{j}")
 
 
 if __name__ == "__main__":

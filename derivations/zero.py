@@ -7,16 +7,16 @@ from fractions import Fraction
 import sympy as sp
 
 from derivations.antisymmetric import closed_loss, push
-from derivations.differentiation import enumerated_loss
+from derivations.enumeration import enumerated_loss
 from derivations.evaluation import evaluate
 from derivations.identities import require, require_equal
 from derivations.latex import equation
 from derivations.ledger import Derivation, Formula, Method, Step
 from derivations.notation import (
+    Z_2,
     Delta,
     E,
     Z,
-    Z_2,
     Z_tilde_2,
     a,
     b,
@@ -55,8 +55,8 @@ def derive(title: str) -> Derivation:
     steps = (
         Step(
             statement=equation("L", value),
-            reason=r"$\gamma_{i} = \tilde{\gamma}_{i} = 1 / d$ in the population loss. Checked against"
-            r" the closed loss of the antisymmetric start, with $s = 0$.",
+            reason=r"$\gamma_{i} = \tilde{\gamma}_{i} = 1 / d$ in the population loss. Checked"
+            r" against the closed loss of the antisymmetric start, with $s = 0$.",
             check=lambda: require_equal(value, _at_vanishing_scores(closed_loss())),
         ),
         Step(
@@ -73,10 +73,11 @@ def derive(title: str) -> Derivation:
             method=Method.INSTANCES,
         ),
         Step(
-            statement=r"L = 29 / 32, \quad \nabla_{\theta} L = \nabla_{\tilde{\theta}} L = (-1/8, -1/8)",
-            reason=r"An instance: $v_{i} = (1, 0), (0, 1), (-1, 0), (0, -1)$ and $(a, b) = (0, 1)$. The"
-            r" two queries are separate parameters; one that is tied, $\tilde{\theta} = -\theta$, would"
-            r" have gradient $0$.",
+            statement=r"L = 29 / 32, \quad \nabla_{\theta} L = \nabla_{\tilde{\theta}} L"
+            r" = (-1/8, -1/8)",
+            reason=r"An instance: $v_{i} = (1, 0), (0, 1), (-1, 0), (0, -1)$ and $(a, b) = (0,"
+            r" 1)$. The two queries are separate parameters; one that is tied, $\tilde{\theta} ="
+            r" -\theta$, would have gradient $0$.",
             check=lambda: _check_circle(formulas),
             method=Method.INSTANCES,
         ),
@@ -85,8 +86,8 @@ def derive(title: str) -> Derivation:
         name="zero",
         title=title,
         source="ours",
-        setting=r"$\theta = \tilde{\theta} = 0$, so that $\gamma_{i} = \tilde{\gamma}_{i} = 1 / d$."
-        r" $L = \mathbb{E} (f - y)^{2}$, with no factor $1/2$.",
+        setting=r"$\theta = \tilde{\theta} = 0$, so that $\gamma_{i} = \tilde{\gamma}_{i} = 1 /"
+        r" d$. $L = \mathbb{E} (f - y)^{2}$, with no factor $1/2$.",
         steps=steps,
         formulas=formulas,
     )

@@ -4,8 +4,11 @@ The instance is a set of binary64 numbers, which are rational numbers: they are 
 the scores are exact integers times a power of two. Weights are formed in a private mpmath
 context, so no precision of the caller, or of another thread, is ever touched.
 
-The digits are not a proof. A number is printed once two working precisions, the second twice
-the first, agree on all the digits asked for; "0" alone is always proved (`numerics.exact_zero`).
+A number is printed once two working precisions, the second twice the first, agree on all the
+digits asked for, and at both the rounding errors, bounded to first order, are below the last of
+them. Agreement alone is not enough: where attention rounds to 1, terms that ought to cancel in
+part cancel exactly, and wrong digits agree. As mpmath's roundings are trusted, not enclosed, the
+digits are no proof; "0" alone is always proved (`numerics.exact_zero`).
 """
 
 from __future__ import annotations
@@ -49,6 +52,14 @@ MAX_ENUMERATED = 16
 """Largest d for which the loss is differentiated as a mean over all inputs."""
 
 _GUARD_BITS = 64
+
+# Rounding errors at precision P, to first order. Sums and dot products are rounded once and each
+# operation or exponential errs by at most a unit in the last place, so an attention is good to a
+# relative 4 * 2^-P, and a weight, at most 24 with its terms counted positive and 25 roundings
+# deep, to 600 * 2^-P, to which fixed point adds one unit. The terms of the loss are at most 8 in
+# all, each some 20 roundings deep.
+_WEIGHT_ERROR = 1 << 10
+_LOSS_ERROR = 1 << 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -310,25 +321,29 @@ def _evaluate(
 ) -> dict[tuple[int, int], str | None]:
     """Return the digits of each wanted number at the context's precision.
 
-    None stands for a number that came out as zero, or outside the range of Decimal.
+    None stands for a number whose rounding error may reach the last digit, or that is outside the
+    range of Decimal.
     """
     scores, scores_tilde = instance.exact_scores(context)
     gamma = _attention(context, [context.exp(s) for s in scores])
     gamma_tilde = _attention(context, [context.exp(s) for s in scores_tilde])
-    weights = (
-        _fixed_point(context, _weights(context, gamma, gamma_tilde, instance.support)),
-        _fixed_point(context, _weights(context, gamma_tilde, gamma, instance.support)),
-    )
+    bits = context.prec
+    weights = [
+        [int(context.ldexp(weight, bits)) for weight in _weights(context, *heads, instance.support)]
+        for heads in ((gamma, gamma_tilde), (gamma_tilde, gamma))
+    ]
     found: dict[tuple[int, int], str | None] = {}
     for head, k in wanted:
         if head < 0:
             value = _loss(context, gamma, gamma_tilde, instance.support)
-            mantissa, exponent = map(int, value.man_exp)
+            mantissa, unit = int(context.ldexp(value, bits)), -bits
+            error = _LOSS_ERROR
         else:
-            terms, unit = weights[head]
-            mantissa = sum(map(mul, terms, instance.column(k)))
-            exponent = unit + instance.unit_of_entries
-        found[head, k] = dyadic_digits(mantissa, exponent, digits) if mantissa else None
+            column = instance.column(k)
+            mantissa, unit = sum(map(mul, weights[head], column)), instance.unit_of_entries - bits
+            error = _WEIGHT_ERROR * sum(map(abs, column))
+        resolved = abs(mantissa) > 2 * error * 10**digits
+        found[head, k] = dyadic_digits(mantissa, unit, digits) if resolved else None
     return found
 
 
@@ -382,13 +397,3 @@ def _weights(
     slopes[b] -= 2 * gamma_tilde[a]
     mean = context.fdot(gamma, slopes)
     return [g * (slope - mean) for g, slope in zip(gamma, slopes, strict=True)]
-
-
-def _fixed_point(context: MPContext, weights: list[mpf]) -> tuple[list[int], int]:
-    """Return integers and a unit: the weights in units of 2^unit, the largest at full precision."""
-    magnitudes = [context.mag(weight) for weight in weights if weight]
-    unit = int(max(magnitudes, default=0)) - context.prec
-    return [
-        int(context.ldexp(weight, -unit)) if weight and context.mag(weight) > unit else 0
-        for weight in weights
-    ], unit

@@ -38,13 +38,18 @@ def coordinate_tail(t: SupportsFloat, m: SupportsIndex) -> float:
     InvalidArgumentError
         If `t` is not finite or ``m < 1``.
     """
-    from scipy.special import betainc
+    from scipy.special import betainc, betaincc
 
     threshold, m = finite_float("t", t), integer_at_least("m", m, 1)
     if threshold >= 1:
         return 0.0
     if threshold < 0 or m == 1:
         return 1.0
+    if m == 2:  # arc length; the general quantile of y^2 is steep at both ends here
+        return 2 / math.pi * math.acos(threshold)
+    # The form whose argument is small: next to 1, half a unit of it is worth its square root.
+    if 2 * threshold * threshold < 1:
+        return float(betaincc(0.5, (m - 1) / 2, threshold * threshold))
     return float(betainc((m - 1) / 2, 0.5, (1 - threshold) * (1 + threshold)))
 
 

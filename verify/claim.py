@@ -66,8 +66,8 @@ class Evidence:
         What it amounts to.
     computed, claimed : str
         The value found, and the value or inequality the claim states.
-    margin : str, optional
-        How far inside the inequality the value lies.
+    margin : float, optional
+        The share of the claimed bound that is left: 1 at 0, 0 at the bound, negative beyond.
     precision : str, optional
         The arithmetic used.
     seed, trials : int, optional
@@ -84,14 +84,14 @@ class Evidence:
     grade: Grade
     computed: str
     claimed: str
-    margin: str | None = None
+    margin: float | None = None
     precision: str | None = None
     seed: int | None = None
     trials: int | None = None
     met: int | None = None
     reason: str | None = None
 
-    def as_json(self) -> dict[str, str | int]:
+    def as_json(self) -> dict[str, str | float]:
         """Return the fields that are set, in the order they are declared."""
         return {key: value for key, value in vars(self).items() if value is not None}
 
@@ -171,16 +171,18 @@ def conclude(evidence: Iterable[Evidence]) -> tuple[Grade, Evidence | None]:
 
     Any refutation, error or undecided piece decides, whatever it speaks of. Otherwise the
     verdict is the weakest grade among the pieces about the statement: vacuous pieces count for
-    nothing, and without any other the claim is vacuous.
+    nothing, and without any other the claim is vacuous. Of several pieces with the deciding
+    grade, the one with the least margin is returned.
     """
     pieces = tuple(evidence)
-    for grade in _DECISIVE:
-        for piece in pieces:
-            if piece.grade is grade:
-                return grade, piece
-    statement = [piece for piece in pieces if piece.subject == "statement"]
-    for grade in _WEAKEST_FIRST:
-        for piece in statement:
-            if piece.grade is grade:
-                return grade, piece
+    statement = tuple(piece for piece in pieces if piece.subject == "statement")
+    for grades, eligible in ((_DECISIVE, pieces), (_WEAKEST_FIRST, statement)):
+        for grade in grades:
+            candidates = [piece for piece in eligible if piece.grade is grade]
+            if candidates:
+                return grade, min(candidates, key=_margin)
     return Grade.VACUOUS, statement[0] if statement else None
+
+
+def _margin(piece: Evidence) -> float:
+    return 1.0 if piece.margin is None else piece.margin

@@ -1,4 +1,4 @@
-"""Progress on standard error: a bar on a terminal, a line for each piece of work elsewhere."""
+"""Progress on standard error: a bar on a terminal, a line for each tenth elsewhere."""
 
 from __future__ import annotations
 
@@ -52,8 +52,9 @@ class Progress:
 
     def advance(self, what: str) -> None:
         """Record that one more piece, named `what`, is done."""
+        tenths = 10 * self._done // self._total
         self._done += 1
         if self._bar is not None:
             self._bar.update(self._bar.task_ids[0], advance=1, description=what)
-        elif not self._quiet:
+        elif not self._quiet and 10 * self._done // self._total > tenths:
             print(f"[{self._done}/{self._total}] {what}", file=sys.stderr, flush=True)

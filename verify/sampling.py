@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from numerics.binomial import clopper_pearson
 from verify.claim import Grade
 
-__all__ = ["LEVEL", "Proportion", "grade_at_most"]
+__all__ = ["LEVEL", "Proportion", "bonferroni_level", "grade_at_most"]
 
 LEVEL = 0.95
 

@@ -1,4 +1,5 @@
 import itertools
+from dataclasses import replace
 
 import pytest
 
@@ -54,6 +55,11 @@ def test_a_kernel_that_agrees_neither_lifts_nor_lowers_a_verdict() -> None:
     assert conclude([piece(Grade.EXACT), piece(Grade.SAMPLED, "kernel")])[0] is Grade.EXACT
     assert conclude([piece(Grade.SAMPLED), piece(Grade.EXACT, "kernel")])[0] is Grade.SAMPLED
     assert conclude([piece(Grade.EXACT, "kernel")])[0] is Grade.VACUOUS
+
+
+def test_the_tightest_of_equal_pieces_is_the_one_to_show() -> None:
+    pieces = [replace(piece(Grade.SAMPLED), margin=margin) for margin in (0.5, 0.1, 0.9)]
+    assert conclude(pieces)[1] is pieces[1]
 
 
 def test_vacuous_evidence_is_never_a_pass() -> None:

@@ -63,7 +63,7 @@ def simulation_cell(
         else:
             found = Proportion(happened, met, bonferroni_level(cells))
             grade, computed = grade_at_most(found, bound), str(found)
-            margin = f"{bound - found.interval[1]:.4f}"
+            margin = 1 - found.interval[1] / bound
         return Evidence(
             cell=name,
             subject="statement",
