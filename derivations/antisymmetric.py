@@ -104,7 +104,7 @@ def rest() -> sp.Expr:
 
 
 def kappa_value() -> sp.Expr:
-    """Return kappa: Z times the coefficient in the rest of W_1.A = sum_j E_j t_j."""
+    """Return kappa: Z times the coefficient of sum_j E_j t_j in the rest."""
     return sp.collect(_with_cosh(sp.expand(Z * rest().coeff(PowerSum(E * t)))), omega)
 
 
@@ -122,11 +122,7 @@ def derive(title: str) -> Derivation:
     formulas = (
         Formula(name="loss", left="L", right=start_loss),
         Formula(name="kappa", left=r"\kappa", right=value_of_kappa),
-        Formula(
-            name="push",
-            left=r"-\frac{1}{2 \omega} A \cdot \nabla_{\theta} L",
-            right=pushed,
-        ),
+        Formula(name="push", left=r"-\frac{1}{2 \omega} A \cdot \nabla_{\theta} L", right=pushed),
         Formula(
             name="push_tilde",
             left=r"-\frac{1}{2 \omega} A \cdot \nabla_{\tilde{\theta}} L",
@@ -204,7 +200,7 @@ def derive(title: str) -> Derivation:
             ),
             reason=r"The reflection $s \mapsto -s$ exchanges the heads and keeps $\omega$ and"
             r" $\kappa$. Checked against substitution into the gradient for $\tilde{\theta}$.",
-            check=lambda: _check_gradient(formulas[3].right, gradient_along_tilde()),
+            check=lambda: _check_reflection(formulas[3].right),
         ),
         Step(
             statement=equation("c_{i}", weight),
@@ -299,9 +295,8 @@ def _bracket(left: str, pushed: sp.Expr, subtracted: sp.Expr) -> str:
 def _restored(expr: sp.Expr) -> sp.Expr:
     """Put the sums in the place of their names: a rational function of sums and entries."""
     ratio = Entry(E, a) / Entry(E, b)
-    expr = expr.xreplace({kappa: kappa_value()}).xreplace(
-        {sp.cosh(Delta): (sp.exp(Delta) + sp.exp(-Delta)) / 2}
-    )
+    cosh = (sp.exp(Delta) + sp.exp(-Delta)) / 2
+    expr = expr.xreplace({kappa: kappa_value()}).xreplace({sp.cosh(Delta): cosh})
     return expr.xreplace(
         {
             sp.exp(Delta): ratio,
@@ -324,19 +319,26 @@ def _check_gradient(pushed: sp.Expr, gradient: sp.Expr) -> None:
     require_equal(_restored(-2 * omega * pushed), gradient.xreplace(START), "the two gradients")
 
 
+def _check_reflection(pushed_tilde: sp.Expr) -> None:
+    require_equal(kappa_value().xreplace(MIRROR), kappa_value(), "kappa reflected and kappa")
+    _check_gradient(pushed_tilde, gradient_along_tilde())
+    in_omega = pushed_tilde.xreplace({kappa: kappa_value(), Z_tilde: 1 / (omega * Z)})
+    require_equal(in_omega, push_tilde(), "the reflected push and the push for theta_tilde")
+
+
 def _check_loss(expr: sp.Expr) -> None:
     rng = seeded(17)
     for size in range(2, 9):
         exponentials = random_fractions(rng, size)
+        sums = _sums(exponentials)
         found = evaluate(
             expr,
             sequences={"E": exponentials},
-            scalars=_sums(exponentials),
+            scalars=sums,
             exponentials={"Delta": exponentials[0] / exponentials[1]},
         )
-        total, total_tilde = sum(exponentials), sum(1 / x for x in exponentials)
         expected = enumerated_loss(
-            [x / total for x in exponentials], [1 / (x * total_tilde) for x in exponentials]
+            [x / sums["Z"] for x in exponentials], [1 / (x * sums["Z_tilde"]) for x in exponentials]
         )
         require(found == expected, f"d = {size}: {found}, by enumeration {expected}")
 
@@ -356,8 +358,7 @@ def _sums(exponentials: Sequence[Any]) -> dict[str, Any]:
 def _check_sum_of_weights() -> None:
     require_equal(_sum_of_weights(), sp.exp(Delta) + sp.exp(-Delta), "the sum of the weights")
     for pushed in (push(), push_tilde()):
-        shifted = at_start(pushed.xreplace({t: sp.S.One}))
-        require_equal(shifted, sp.S.Zero, "the push along a common shift and 0")
+        require_equal(at_start(pushed.xreplace({t: sp.S.One})), sp.S.Zero, "a common shift and 0")
 
 
 def _check_scores_after_step() -> None:

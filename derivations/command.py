@@ -9,6 +9,7 @@ Exit codes: 0 every check that was run holds; 1 one failed; 2 the request is bad
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NoReturn
@@ -61,13 +62,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _HOLDS
     if options.name is not None and options.name not in TITLES:
         allowed = ", ".join(names())
-        print(f"error: NAME={options.name}: must be one of {allowed}", file=sys.stderr)
+        shown = options.name if options.name.isprintable() else repr(options.name)
+        print(f"error: NAME={shown}: must be one of {allowed}", file=sys.stderr)
         return _BAD_REQUEST
     chosen = names() if options.name is None else (options.name,)
     try:
         return _show(chosen, check=options.check, as_latex=options.latex)
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
+        return _INTERRUPTED
+    except BrokenPipeError:
+        # Nobody reads on; without this, the flush at exit would raise once more.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return _INTERRUPTED
 
 

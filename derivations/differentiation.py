@@ -20,9 +20,9 @@ __all__ = ["NumericModel", "SymbolicModel"]
 
 _DIGITS = 50
 
-_AGREEING_DIGITS = 40
 # A finite difference with 50 working digits, for which mpmath raises the precision by itself,
 # loses only a few of them; a wrong sign or factor already changes the first.
+_AGREEING_DIGITS = 40
 
 
 class SymbolicModel:

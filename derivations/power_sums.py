@@ -45,7 +45,8 @@ class Unit(sp.Expr):
     @property
     def position(self) -> Position:
         """The position at which the sequence is 1."""
-        return self.args[0]  # type: ignore[no-any-return]  # SymPy's args are untyped
+        position: Position = self.args[0]
+        return position
 
     def _eval_power(self, exponent: sp.Expr) -> sp.Expr | None:
         return self if exponent.is_positive else None
@@ -129,12 +130,14 @@ class Entry(_Linear):
     @property
     def sequence(self) -> Sequence:
         """The sequence that is read."""
-        return self.args[0]  # type: ignore[no-any-return]  # SymPy's args are untyped
+        sequence: Sequence = self.args[0]
+        return sequence
 
     @property
     def position(self) -> Position:
         """Where it is read."""
-        return self.args[1]  # type: ignore[no-any-return]  # SymPy's args are untyped
+        position: Position = self.args[1]
+        return position
 
 
 def _entry_of_monomial(powers: tuple[tuple[sp.Expr, int], ...], position: Position) -> sp.Expr:

@@ -37,7 +37,7 @@ from derivations.notation import (
 from derivations.power_sums import Entry, PowerSum, Unit
 from derivations.zonotope import branch_bracket, branch_minimum
 
-__all__ = ["derive", "edge_peak", "residual_in_masses", "success_value"]
+__all__ = ["derive", "edge_peak", "edge_residual", "residual_in_masses", "success_value"]
 
 _P, _Q, _r = sp.symbols("P Q r", real=True)
 _gamma_i, _gamma_tilde_i = Entry(gamma, i), Entry(gamma_tilde, i)
@@ -236,10 +236,10 @@ def _segment(g: sp.Expr, h: sp.Expr) -> sp.Expr:
     return (1 - 2 * g + 2 * g * _r) * (1 - 2 * h + 2 * h * _r)
 
 
-def _instances() -> Iterator[tuple[list[Fraction], list[Fraction]]]:
-    """Yield attentions of both heads, spread out and concentrated, for d = 2..8."""
+def _instances(largest: int = 8) -> Iterator[tuple[list[Fraction], list[Fraction]]]:
+    """Yield attentions of both heads, spread out and concentrated, for d = 2..largest."""
     rng = seeded(23)
-    for d in range(2, 9):
+    for d in range(2, largest + 1):
         for _ in range(3):
             yield random_attention(rng, d), random_attention(rng, d)
         for _ in range(3):
@@ -260,9 +260,7 @@ def _check_masses(plus: sp.Expr, minus: sp.Expr) -> None:
     p, q = alpha_prime - alpha, beta_prime - beta
     require_equal((1 - p * q).xreplace(whole), plus.xreplace(whole), "1 - p q and its masses")
     require_equal((1 + p * q).xreplace(whole), minus.xreplace(whole), "1 + p q and its masses")
-    for attention, attention_tilde in _instances():
-        if len(attention) > 6:
-            continue
+    for attention, attention_tilde in _instances(largest=6):
         for signs in inputs(len(attention)):
             tau = signs[0] * signs[1]
             scalars = {}
@@ -282,9 +280,7 @@ def _product(
 
 
 def _check_supremum() -> None:
-    for attention, attention_tilde in _instances():
-        if len(attention) > 6:
-            continue
+    for attention, attention_tilde in _instances(largest=6):
         losses = [
             (-_product(attention, attention_tilde, signs) + signs[0] * signs[1]) ** 2
             for signs in inputs(len(attention))

@@ -21,8 +21,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
-__all__ = ["MAX_GROUPS", "PositionGroups", "balanced", "vanishes"]
+__all__ = ["MAX_GROUPS", "PositionGroups", "balanced", "numerator", "vanishes"]
 
 MAX_GROUPS = 32
 """Most distinct pairs of scores for which the numerator is expanded (about 0.1 s a column)."""
@@ -31,36 +32,42 @@ Exponentials = dict[int, int]
 """A sum of coefficient * exp(exponent), keyed by the exponent in some common unit."""
 
 
+@dataclass(frozen=True, slots=True)
 class PositionGroups:
     """Positions grouped by their pair of scores, the support apart.
 
-    Parameters
+    Attributes
     ----------
-    scores, scores_tilde : sequence of int, length d
-        The scores of the two heads in one common unit.
-    support : pair of int
-        The positions (a, b): groups 0 and 1.
+    members : list of list of int
+        The positions of each group; a and b are groups 0 and 1.
+    scores : list of (int, int)
+        The scores (s, s~) of each group, in one common unit.
     """
 
-    def __init__(
-        self, scores: Sequence[int], scores_tilde: Sequence[int], support: tuple[int, int]
-    ) -> None:
+    members: list[list[int]]
+    scores: list[tuple[int, int]]
+
+    @classmethod
+    def of(
+        cls, scores: Sequence[int], scores_tilde: Sequence[int], support: tuple[int, int]
+    ) -> PositionGroups:
+        """Group the positions of an instance whose scores are integers in one common unit."""
         ordinary: defaultdict[tuple[int, int], list[int]] = defaultdict(list)
         for position, pair in enumerate(zip(scores, scores_tilde, strict=True)):
             if position not in support:
                 ordinary[pair].append(position)
         a, b = support
-        self.members = [[a], [b], *ordinary.values()]
-        self.scores = [(scores[a], scores_tilde[a]), (scores[b], scores_tilde[b]), *ordinary]
-        self.distinct = len(set(self.scores))
+        of_support = [(scores[a], scores_tilde[a]), (scores[b], scores_tilde[b])]
+        return cls([[a], [b], *ordinary.values()], [*of_support, *ordinary])
+
+    @property
+    def distinct(self) -> int:
+        """Number of distinct pairs of scores."""
+        return len(set(self.scores))
 
     def swapped(self) -> PositionGroups:
         """Return the same groups with the two heads exchanged."""
-        other = object.__new__(PositionGroups)
-        other.members = self.members
-        other.scores = [(tilde, score) for score, tilde in self.scores]
-        other.distinct = self.distinct
-        return other
+        return PositionGroups(self.members, [(tilde, score) for score, tilde in self.scores])
 
 
 def balanced(groups: PositionGroups, column: Sequence[int]) -> bool:
@@ -94,6 +101,22 @@ def vanishes(groups: PositionGroups, column: Sequence[int]) -> bool:
     column : sequence of int, length d
         The column of V in some common unit.
     """
+    return not numerator(groups, column)
+
+
+def numerator(groups: PositionGroups, column: Sequence[int]) -> Exponentials:
+    """Return Z^3 Y^2 times the component of dL/dtheta along a column of V.
+
+    Parameters
+    ----------
+    groups, column
+        As for `vanishes`.
+
+    Returns
+    -------
+    dict of int to int
+        The coefficient, not zero, of the exponential of each exponent, in the unit of the scores.
+    """
     sizes = [len(members) for members in groups.members]
     sums = [sum(column[i] for i in members) for members in groups.members]
     first = [score for score, _ in groups.scores]
@@ -105,16 +128,15 @@ def vanishes(groups: PositionGroups, column: Sequence[int]) -> bool:
     Q = _collect((2 * t, size) for t, size in zip(second, sizes, strict=True))
     ZY = _product(Z, Y)
 
-    numerator: defaultdict[int, int] = defaultdict(int)
+    parts = []
     for group, (s, t) in enumerate(groups.scores):
         # sum over the group of E_i (Z V_ik - W_k), and G_i.
         deviation = _sum(_shifted(Z, s, sums[group]), _shifted(W, s, -sizes[group]))
         slope = _sum(_shifted(Q, s, 2), _shifted(C, t, 4), {s + 2 * t: -4})
         if group < 2:
             slope = _sum(slope, _shifted(ZY, second[1 - group], -2))
-        for exponent, coefficient in _product(deviation, slope).items():
-            numerator[exponent] += coefficient
-    return not any(numerator.values())
+        parts.append(_product(deviation, slope))
+    return _sum(*parts)
 
 
 def _collect(terms: Iterable[tuple[int, int]]) -> Exponentials:

@@ -14,25 +14,19 @@ digits are no proof; "0" alone is always proved (`numerics.exact_zero`).
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from operator import mul
 from typing import SupportsIndex
 
 import mpmath
-import numpy as np
 from mpmath import MPContext, mpf
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from numerics.arguments import (
-    InvalidArgumentError,
-    check_support,
-    embedding_matrix,
-    integer_at_least,
-    vector_of_length,
-)
+from numerics.arguments import InvalidArgumentError, integer_at_least
 from numerics.decimals import dyadic_digits, rational_digits
+from numerics.exact_instance import ExactInstance
 from numerics.exact_zero import MAX_GROUPS, PositionGroups, balanced, vanishes
 
 __all__ = [
@@ -60,6 +54,9 @@ _GUARD_BITS = 64
 # all, each some 20 roundings deep.
 _WEIGHT_ERROR = 1 << 10
 _LOSS_ERROR = 1 << 8
+
+_Entry = tuple[int, int]  # (0, k) and (1, k): component k of dL/dtheta and of dL/dtheta~
+_LOSS: _Entry = (-1, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +112,7 @@ def population_gradient_digits(
     n = integer_at_least("digits", digits, 1)
     if n > MAX_DIGITS:
         raise InvalidArgumentError("digits", n, f"must be at most {MAX_DIGITS}")
-    instance = _Instance.exactly(V, theta, theta_tilde, support)
+    instance = ExactInstance.exactly(V, theta, theta_tilde, support)
     if len(set(instance.scores)) == len(set(instance.scores_tilde)) == 1:
         return _uniform_attention(instance, n)
     return _settle(instance, n)
@@ -157,7 +154,7 @@ def numeric_gradient(
         If a shape does not fit, an entry is not finite, or d is too large to enumerate.
     """
     n = integer_at_least("digits", digits, 1)
-    instance = _Instance.exactly(V, theta, theta_tilde, support)
+    instance = ExactInstance.exactly(V, theta, theta_tilde, support)
     d = len(instance.scores)
     if enumerated and d > MAX_ENUMERATED:
         raise InvalidArgumentError("d", d, f"2^{d} inputs; must be at most {MAX_ENUMERATED}")
@@ -185,77 +182,7 @@ def numeric_gradient(
     return [derivative(k, 0) for k in range(m)], [derivative(k, 1) for k in range(m)]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Instance:
-    """An instance with its exact scores: integers times 2^unit."""
-
-    V: NDArray[np.float64]
-    support: tuple[int, int]
-    unit_of_entries: int
-    scores: list[int]
-    scores_tilde: list[int]
-    unit: int
-
-    @classmethod
-    def exactly(
-        cls,
-        V: ArrayLike,
-        theta: ArrayLike,
-        theta_tilde: ArrayLike,
-        support: tuple[SupportsIndex, SupportsIndex],
-    ) -> _Instance:
-        matrix = embedding_matrix(V)
-        d, m = matrix.shape
-        queries = np.stack(
-            [
-                vector_of_length("theta", theta, m),
-                vector_of_length("theta_tilde", theta_tilde, m),
-            ]
-        )
-        unit_of_entries, unit_query = _common_unit(matrix), _common_unit(queries)
-        first, second = (_integers(query, unit_query) for query in queries)
-        positions = check_support(support, d)
-        scores, scores_tilde = [], []
-        for row in matrix:
-            entries = _integers(row, unit_of_entries)
-            scores.append(sum(map(mul, entries, first)))
-            scores_tilde.append(sum(map(mul, entries, second)))
-        return cls(
-            matrix, positions, unit_of_entries, scores, scores_tilde, unit_of_entries + unit_query
-        )
-
-    def column(self, k: int) -> list[int]:
-        """Column k of V in units of 2^unit_of_entries."""
-        return _integers(self.V[:, k], self.unit_of_entries)
-
-    def exact_scores(self, context: MPContext) -> tuple[list[mpf], list[mpf]]:
-        """Return the scores as mpf of the context, unrounded whatever its precision."""
-        working = context.prec
-        longest = max(abs(score) for score in (*self.scores, *self.scores_tilde))
-        context.prec = max(working, longest.bit_length())
-        exact = (
-            [context.mpf((score, self.unit)) for score in self.scores],
-            [context.mpf((score, self.unit)) for score in self.scores_tilde],
-        )
-        context.prec = working
-        return exact
-
-
-def _common_unit(array: NDArray[np.float64]) -> int:
-    """Return an exponent e such that every entry is an integer times 2^e."""
-    return int(np.frexp(array)[1].min()) - 53
-
-
-def _integers(vector: NDArray[np.float64], unit: int) -> list[int]:
-    mantissas, exponents = np.frexp(vector)
-    whole = (mantissas * 2.0**53).astype(np.int64).tolist()
-    shifts = (exponents - 53 - unit).tolist()
-    return [
-        mantissa << shift if mantissa else 0 for mantissa, shift in zip(whole, shifts, strict=True)
-    ]
-
-
-def _uniform_attention(instance: _Instance, digits: int) -> GradientDigits:
+def _uniform_attention(instance: ExactInstance, digits: int) -> GradientDigits:
     """All scores of a head equal: attention 1/d exactly, and every number is rational.
 
     L = 1 - 1/d^2 - 2/d^3, and both gradients are -(2/d^2)(v_a + v_b - 2 vbar).
@@ -272,54 +199,66 @@ def _uniform_attention(instance: _Instance, digits: int) -> GradientDigits:
     return GradientDigits(loss, tuple(components), tuple(components), 0, None)
 
 
-def _settle(instance: _Instance, digits: int) -> GradientDigits:
-    """Double the working precision until every number has shown the same digits twice."""
+def _settle(instance: ExactInstance, digits: int) -> GradientDigits:
+    """Raise the working precision until every number has shown the same digits twice."""
     m = instance.V.shape[1]
-    groups = PositionGroups(instance.scores, instance.scores_tilde, instance.support)
-    by_head = (groups, groups.swapped())
-    settled: dict[tuple[int, int], str] = {}  # (head, column); the loss is (-1, 0)
-    for k in range(m):
-        if balanced(groups, instance.column(k)):
-            settled[0, k] = settled[1, k] = "0"
-    wanted = [(-1, 0), *((head, k) for head in (0, 1) for k in range(m))]
-    pending = [key for key in wanted if key not in settled]
-    shown: dict[tuple[int, int], str | None] = {}
+    groups = PositionGroups.of(instance.scores, instance.scores_tilde, instance.support)
+    constant = [k for k in range(m) if balanced(groups, instance.column(k))]
+    settled: dict[_Entry, str] = {(head, k): "0" for head in (0, 1) for k in constant}
+    entries = [_LOSS, *((head, k) for head in (0, 1) for k in range(m))]
+    pending = [entry for entry in entries if entry not in settled]
+    shown: dict[_Entry, str | None] = {}
     context = MPContext()
-    context.prec = math.ceil(digits * math.log2(10)) + _GUARD_BITS
-    rounds = 0
-    while pending:
+    for attempt, context.prec in enumerate(_precisions(digits)):
         latest = _evaluate(instance, context, pending, digits)
-        settled |= {key: text for key, text in latest.items() if text and text == shown.get(key)}
-        pending = [key for key in pending if key not in settled]
-        shown = latest
-        rounds += 1
-        if rounds == 2 and groups.distinct <= MAX_GROUPS:
-            # What two precisions could not agree on may be zero: decide it once.
-            for head, k in pending:
-                if head >= 0 and vanishes(by_head[head], instance.column(k)):
-                    settled[head, k] = "0"
-            pending = [key for key in pending if key not in settled]
-        if 2 * context.prec > MAX_BITS:
+        settled |= {
+            entry: text for entry, text in latest.items() if text and text == shown.get(entry)
+        }
+        pending = [entry for entry in pending if entry not in settled]
+        if attempt == 1:
+            # What two precisions could not agree on may be zero: decide it, once.
+            settled |= dict.fromkeys(_zeros(instance, groups, pending), "0")
+            pending = [entry for entry in pending if entry not in settled]
+        if not pending:
             break
-        if pending:
-            context.prec *= 2
-    reason = f"digits not settled at {context.prec} bits" if pending else None
+        shown = latest
+    unsettled = f"digits not settled at {context.prec} bits, or outside the range of Decimal"
     return GradientDigits(
-        settled.get((-1, 0)),
+        settled.get(_LOSS),
         tuple(settled.get((0, k)) for k in range(m)),
         tuple(settled.get((1, k)) for k in range(m)),
         context.prec,
-        reason,
+        unsettled if pending else None,
     )
 
 
+def _precisions(digits: int) -> Iterator[int]:
+    bits = math.ceil(digits * math.log2(10)) + _GUARD_BITS
+    while bits <= MAX_BITS:
+        yield bits
+        bits *= 2
+
+
+def _zeros(
+    instance: ExactInstance, groups: PositionGroups, entries: Sequence[_Entry]
+) -> Iterator[_Entry]:
+    """Yield the components that are exactly zero, if there are few enough scores to tell."""
+    if groups.distinct > MAX_GROUPS:
+        return
+    sides = (groups, groups.swapped())
+    for entry in entries:
+        head, k = entry
+        if entry != _LOSS and vanishes(sides[head], instance.column(k)):
+            yield entry
+
+
 def _evaluate(
-    instance: _Instance,
+    instance: ExactInstance,
     context: MPContext,
-    wanted: Sequence[tuple[int, int]],
+    entries: Sequence[_Entry],
     digits: int,
-) -> dict[tuple[int, int], str | None]:
-    """Return the digits of each wanted number at the context's precision.
+) -> dict[_Entry, str | None]:
+    """Return the digits of each entry at the context's precision.
 
     None stands for a number whose rounding error may reach the last digit, or that is outside the
     range of Decimal.
@@ -332,9 +271,9 @@ def _evaluate(
         [int(context.ldexp(weight, bits)) for weight in _weights(context, *heads, instance.support)]
         for heads in ((gamma, gamma_tilde), (gamma_tilde, gamma))
     ]
-    found: dict[tuple[int, int], str | None] = {}
-    for head, k in wanted:
-        if head < 0:
+    found: dict[_Entry, str | None] = {}
+    for head, k in entries:
+        if (head, k) == _LOSS:
             value = _loss(context, gamma, gamma_tilde, instance.support)
             mantissa, unit = int(context.ldexp(value, bits)), -bits
             error = _LOSS_ERROR

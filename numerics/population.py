@@ -93,15 +93,17 @@ def gradient(
     weight of the position that holds most attention is minus the sum of the others (they sum to
     zero), so the weights keep their relative accuracy while they shrink to nothing.
 
-    Accuracy: component k has an error of about ``(8 + r) u sum_i |w_i| |v_ik|``, where r u is the
-    absolute error of the scores, r about ``sqrt(m) max_i |v_i| |theta|``. At unit vectors that
-    is a relative error of about 1e-15 m in the norm: the signal 2/d^2 is of the order of
-    ``sum_i |w_i|``, not a small remainder of large terms.
+    Accuracy: to first order, component k errs by at most about
+    ``(8 m |V| |theta| + d + 30) u sum_i T_i |v_ik|``, |V| the largest row norm, |theta| the larger
+    query, T_i the weight w_i with every term counted positive. The signal 2/d^2 is of the order
+    of sum_i T_i, not a small remainder of large terms, so at unit vectors this is a relative
+    error in the norm: some 1e-15 in practice.
 
     Parameters
     ----------
     V : array_like, shape (d, m)
-        Embeddings. Read three times and never copied if its rows or columns are contiguous.
+        Embeddings. Read four times, once to check it; never copied if its rows or columns are
+        contiguous.
     theta, theta_tilde : array_like, shape (m,)
         The queries of the two heads.
     support : pair of int
@@ -148,7 +150,8 @@ def antisymmetric_gradient(
     Parameters
     ----------
     V : array_like, shape (d, m)
-        Embeddings. Read twice and never copied if its rows or columns are contiguous.
+        Embeddings. Read three times, once to check it; never copied if its rows or columns are
+        contiguous.
     theta : array_like, shape (m,)
         The query of the first head; the second is its negative.
     support : pair of int

@@ -33,8 +33,10 @@ bounds, u = 2^-53: two-level running sums of at most k^2 terms err by 2 k u, a m
 it inherits that error and adds its own 8 u. Sorting is by quotients at most 1, correctly rounded
 and so monotone: only generators whose quotients round alike, within 2 u of each other, can be out
 of order, which moves a mass of one head by 2 u of itself, R by 4 u at most. Dividing by the
-total masses adds 4 u. So the upper end is enlarged by (4 k + 32) u; products and quotients that
-underflow add a few 2^-1074.
+total masses, each the sum of two masses rounded once, adds 6 u. That is (4 k + 24) u in all; the
+upper end is enlarged by (4 k + 32) u, which covers the second order. The lower end is the loss of
+the witness, from four masses rounded once, and has 10 u of error for an allowance of 16 u.
+Products and quotients that underflow add a few 2^-1074.
 
 The bracket is therefore about the exact probability vectors gamma / sum gamma and
 gamma~ / sum gamma~ of the given binary64 entries. If other entries differ from them by a relative
@@ -151,8 +153,12 @@ def _bracket(
     witness = np.full(gamma.shape[0], -best.sign, dtype=np.int8)
     witness[positions[: best.turned]] = best.sign
     witness[list(support)] = 1, best.tau
-    totals = math.fsum(gamma) * math.fsum(gamma_tilde)
-    attained = _shortfall(gamma, gamma_tilde, witness, best.tau) / totals
+    plus, minus = _masses(gamma, witness)
+    plus_tilde, minus_tilde = _masses(gamma_tilde, witness)
+    if best.tau < 0:
+        plus_tilde, minus_tilde = minus_tilde, plus_tilde
+    totals = (plus + minus) * (plus_tilde + minus_tilde)
+    attained = 2.0 * (plus * minus_tilde + minus * plus_tilde) / totals
     return WorstCase(
         lower=_rounded_square(attained * (1 - 16 * _UNIT) - _UNDERFLOW, -1),
         upper=_rounded_square(peak / totals * (1 + allowance) + _UNDERFLOW, 1),
@@ -264,15 +270,9 @@ def _concentrated(gamma: NDArray[np.float64], support: tuple[int, int]) -> bool:
     return math.fsum(signed) <= 0
 
 
-def _shortfall(
-    gamma: NDArray[np.float64], gamma_tilde: NDArray[np.float64], x: NDArray[np.int8], tau: int
-) -> float:
-    """R at the input x, from four correctly rounded masses."""
-    plus, minus = math.fsum(gamma[x > 0]), math.fsum(gamma[x < 0])
-    plus_tilde, minus_tilde = math.fsum(gamma_tilde[x > 0]), math.fsum(gamma_tilde[x < 0])
-    if tau > 0:
-        return 2.0 * (plus * minus_tilde + minus * plus_tilde)
-    return 2.0 * (plus * plus_tilde + minus * minus_tilde)
+def _masses(gamma: NDArray[np.float64], x: NDArray[np.int8]) -> tuple[float, float]:
+    """Return the mass where x is +1 and where it is -1, each rounded once."""
+    return math.fsum(gamma[x > 0]), math.fsum(gamma[x < 0])
 
 
 def _rounded_square(R: float, direction: int) -> float:

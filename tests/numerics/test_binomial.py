@@ -22,7 +22,7 @@ def upper_tail(count, trials, p):
 def test_no_failure_in_a_thousand_trials():
     lower, upper = clopper_pearson(0, 1000)
     assert lower == 0
-    # 1 - (0.025)^(1/1000)
+    # The upper end solves (1 - p)^1000 = 0.025.
     assert upper == pytest.approx(0.0036820839, abs=5e-11)
     lower, upper = clopper_pearson(1000, 1000)
     assert upper == 1

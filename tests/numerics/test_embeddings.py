@@ -91,7 +91,7 @@ def test_laws_have_their_moments():
     rademacher = sample_embeddings(rng, 4000, m, law="rademacher")
     assert set(np.unique(rademacher)) == {-1 / math.sqrt(m), 1 / math.sqrt(m)}
     assert stats.binomtest(int((rademacher > 0).sum()), rademacher.size).pvalue > 1e-3
-    frames = [sample_embeddings(rng, 2, 3, law="orthonormal")[1, 0] for _ in range(2000)]
+    frames = [sample_embeddings(rng, 2, 3, law="orthonormal")[0, 0] for _ in range(2000)]
     # A coordinate on S^2 is uniform on [-1, 1] (Archimedes).
     assert stats.kstest(frames, stats.uniform(-1, 2).cdf).pvalue > 1e-3
     directions = [uniform_direction(rng, 3)[1] for _ in range(2000)]

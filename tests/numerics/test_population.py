@@ -50,7 +50,8 @@ def assert_close_to_digits(found, V, theta, theta_tilde, support):
     # error is twice that of the scores, m u |v||theta| at most, plus a few u; products and sums
     # of the weights and of the final pass over d rows add their own units.
     d, m = V.shape
-    tolerance = (8 * m * max(np.abs(theta).max(), np.abs(theta_tilde).max(), 1) + d + 30) * UNIT
+    longest = max(np.linalg.norm(theta), np.linalg.norm(theta_tilde))
+    tolerance = (8 * m * longest + d + 30) * UNIT
     # The loss: the same attention errors on a value of at most 2.
     assert abs(found.loss - float(exact.loss)) <= 2 * tolerance
     scales = error_scale(V, theta, theta_tilde, support)

@@ -28,8 +28,8 @@ _SETTINGS: dict[Profile, tuple[_Setting, ...]] = {
     "quick": (_Setting(256, 64, 100, 0.5), _Setting(512, 256, 100, 1)),
     "standard": (
         _Setting(256, 64, 200, 1),
-        _Setting(1024, 256, 200, 3),
-        _Setting(4096, 384, 100, 20),
+        _Setting(1024, 256, 200, 4),
+        _Setting(2048, 384, 100, 5),
     ),
     "full": (
         _Setting(256, 64, 2000, 5),

@@ -209,7 +209,8 @@ def _zero_error(rng: np.random.Generator) -> float:
     errors = [Fraction(found.loss) - (1 - Fraction(1, d**2) - Fraction(2, d**3))]
     for k, column in enumerate(instance.V.T):
         entries = as_fractions(column)
-        expected = Fraction(-2, d**2) * (entries[a] + entries[b] - 2 * sum(entries) / d)
+        mean = sum(entries, Fraction(0)) / d
+        expected = Fraction(-2, d**2) * (entries[a] + entries[b] - 2 * mean)
         errors += [Fraction(found.theta[k]) - expected, Fraction(found.theta_tilde[k]) - expected]
     return float(max(abs(error) for error in errors))
 

@@ -10,7 +10,7 @@ that is smaller only by a factor of order sqrt(d), whatever m is.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
@@ -57,36 +57,55 @@ class _Setting:
         return _CONSTANT / math.sqrt(self.d)
 
 
-# The numbers of trials make the intervals narrow enough to decide at the rates that are known:
-# failures happen at about 0.6/sqrt(d) to 1.3/sqrt(d).
+# Failures happen at about 0.6/sqrt(d) for large steps, up to 1.3/sqrt(d) at eta = 1000 d^2. The
+# numbers of trials put the end of the interval below 2/sqrt(d) for all but unlucky seeds.
 _SETTINGS: dict[Profile, tuple[_Setting, ...]] = {
     "quick": (
-        _Setting(256, 128, 1000, 200, 1),
-        _Setting(1024, 256, 10_000, 400, 4),
+        _Setting(256, 128, 10_000, 400, 1),
+        _Setting(1024, 256, 10_000, 400, 2),
     ),
     "standard": (
         _Setting(256, 128, 1000, 1000, 2),
-        _Setting(1024, 256, 1000, 1000, 8),
-        _Setting(1024, 256, 100_000, 1000, 8),
-        _Setting(1024, 1024, 1000, 500, 12),
-        _Setting(4096, 384, 1000, 1000, 30),
+        _Setting(1024, 256, 1000, 1000, 5),
+        _Setting(1024, 256, 100_000, 1000, 5),
+        _Setting(1024, 1024, 10_000, 700, 10),
+        _Setting(2048, 384, 1000, 1500, 13),
     ),
     "full": (
-        _Setting(256, 128, 1000, 10_000, 20),
-        _Setting(1024, 256, 1000, 10_000, 80),
-        _Setting(1024, 256, 100_000, 10_000, 80),
-        _Setting(1024, 1024, 1000, 5000, 120),
-        _Setting(4096, 384, 1000, 10_000, 300),
-        _Setting(4096, 384, 100_000, 10_000, 300),
-        _Setting(16_384, 512, 1000, 10_000, 1500),
+        _Setting(256, 128, 1000, 20_000, 40),
+        _Setting(1024, 256, 1000, 20_000, 100),
+        _Setting(1024, 256, 100_000, 20_000, 100),
+        _Setting(1024, 1024, 1000, 10_000, 140),
+        _Setting(4096, 384, 1000, 20_000, 350),
+        _Setting(4096, 384, 100_000, 20_000, 350),
+        _Setting(16_384, 512, 1000, 10_000, 1000),
+    ),
+}
+
+# The first gradient does not depend on the step size, and rarely points elsewhere.
+_ALIGNMENT: dict[Profile, tuple[_Setting, ...]] = {
+    "quick": (_Setting(256, 128, 1, 200, 0.5), _Setting(1024, 256, 1, 200, 1)),
+    "standard": (
+        _Setting(256, 128, 1, 500, 1),
+        _Setting(1024, 256, 1, 500, 3),
+        _Setting(2048, 384, 1, 500, 5),
+    ),
+    "full": (
+        _Setting(256, 128, 1, 10_000, 20),
+        _Setting(1024, 256, 1, 10_000, 60),
+        _Setting(4096, 384, 1, 10_000, 180),
     ),
 }
 
 
 def _cells(
-    event: Callable[[_Setting, Instance], bool], described: str, profile: Profile
+    event: Callable[[_Setting, Instance], bool],
+    described: str,
+    profile: Profile,
+    *,
+    of: Mapping[Profile, tuple[_Setting, ...]] = _SETTINGS,
 ) -> tuple[Cell, ...]:
-    settings = _SETTINGS[profile]
+    settings = of[profile]
     return tuple(
         simulation_cell(
             name=setting.name,
@@ -115,13 +134,12 @@ def _heads_not_one_to_one(setting: _Setting, instance: Instance) -> bool:
 def _not_aligned(_: _Setting, instance: Instance) -> bool:
     """Whether, for some head, an ambient position is pushed as hard as one of the support."""
     start = antisymmetric_gradient(instance.V, instance.theta, instance.support)
-    pushes = np.abs(instance.V @ np.stack([start.theta, start.theta_tilde], axis=1))
-    # The sign matters on the support: there the step must raise the score.
-    on_support = -(
-        instance.V[list(instance.support)] @ np.stack([start.theta, start.theta_tilde], axis=1)
-    )
-    pushes[list(instance.support)] = 0
-    return bool(np.any(on_support.min(axis=0) <= pushes.max(axis=0)))
+    pushes = instance.V @ -np.stack([start.theta, start.theta_tilde], axis=1)
+    relevant = list(instance.support)
+    # On the support the step must raise the score; elsewhere any large push is too much.
+    weakest = pushes[relevant].min(axis=0)
+    strongest = np.abs(np.delete(pushes, relevant, axis=0)).max(axis=0)
+    return bool(np.any(weakest <= strongest))
 
 
 CLAIMS = (
@@ -159,7 +177,7 @@ CLAIMS = (
             r" S} |\nabla L \cdot v_k|$ except with probability $2/\sqrt{d}$."
         ),
         source=f"{PAPER}, proof; the rate is ours",
-        cells=partial(_cells, _not_aligned, "an ambient position pushed as hard"),
+        cells=partial(_cells, _not_aligned, "an ambient position pushed as hard", of=_ALIGNMENT),
         assumptions=SETTING,
         dependencies=("population-gradient", "antisymmetric-start"),
     ),

@@ -1,0 +1,124 @@
+import os
+import subprocess
+import sys
+
+import pytest
+
+from derivations import command
+from derivations.catalogue import TITLES, names
+from derivations.ledger import Derivation, Step
+
+
+def _run(*arguments, module="derivations", seed="0"):
+    return subprocess.run(
+        [sys.executable, "-W", "error", "-m", module, *arguments],
+        capture_output=True,
+        check=False,
+        env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONIOENCODING": "utf-8"},
+    )
+
+
+def _derivation(check):
+    return Derivation(
+        name="zero",
+        title="Example",
+        source="ours",
+        setting="",
+        steps=(Step(statement="1 = 1", reason="why", check=check),),
+        formulas=(),
+    )
+
+
+def test_the_list(capsys):
+    assert command.main([]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split(maxsplit=1) for line in lines] == [list(item) for item in TITLES.items()]
+
+
+def test_a_derivation_prints_every_step(capsys):
+    assert command.main(["zero"]) == 0
+    shown = capsys.readouterr().out
+    assert " 1. L = 1 - 1/d^2 - 2/d^3" in shown
+    assert "[proved]" not in shown
+    assert command.main(["zero", "--check"]) == 0
+    shown = capsys.readouterr().out
+    assert shown.count("[proved]") == 2
+    assert shown.count("[agrees]") == 2
+    assert shown.endswith("4 steps: 2 proved, 2 agrees, 0 failed\n")
+
+
+def test_latex_with_checks_keeps_the_results_in_comments(capsys):
+    assert command.main(["zero", "--latex", "--check"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert "% proved" in lines
+    assert lines[-1] == "% 4 steps: 2 proved, 2 agrees, 0 failed"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["foo"], f"error: NAME=foo: must be one of {', '.join(names())}"),
+        (["foo", "--check"], f"error: NAME=foo: must be one of {', '.join(names())}"),
+        (["a\nb"], f"error: NAME='a\\nb': must be one of {', '.join(names())}"),
+        (["zero", "--bogus"], "error: arguments=zero --bogus: unrecognized arguments: --bogus"),
+        (["--che"], "error: arguments=--che: unrecognized arguments: --che"),
+        (["zero", "one"], "error: arguments=zero one: unrecognized arguments: one"),
+    ],
+)
+def test_bad_requests(arguments, message):
+    done = _run(*arguments)
+    assert done.returncode == 2
+    assert done.stdout == b""
+    assert done.stderr.decode() == message + "\n"
+
+
+def test_a_failed_check_is_exit_one(capsys, monkeypatch):
+    def refuse():
+        raise ValueError("not so")
+
+    monkeypatch.setattr(command, "load", lambda _: _derivation(refuse))
+    assert command.main(["zero", "--check"]) == 1
+    assert "[failed: ValueError: not so]" in capsys.readouterr().out
+    assert command.main(["zero"]) == 0
+
+
+def test_a_derivation_that_cannot_be_written_down_is_exit_one(capsys, monkeypatch):
+    def broken(name):
+        raise ValueError(f"{name} is broken")
+
+    monkeypatch.setattr(command, "load", broken)
+    assert command.main(["--check"]) == 1
+    assert "zero: failed: ValueError: zero is broken" in capsys.readouterr().out
+
+
+def test_an_interrupt_is_exit_three(capsys, monkeypatch):
+    def interrupt():
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(command, "load", lambda _: _derivation(interrupt))
+    assert command.main(["--check"]) == 3
+    assert capsys.readouterr().err == "interrupted\n"
+
+
+def test_modules_run_like_the_package():
+    assert _run("--latex", module="derivations.zero").stdout == _run("zero", "--latex").stdout
+    done = _run("--check", module="derivations.zero")
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_bytes_do_not_depend_on_the_hash_seed():
+    assert _run("--latex", seed="1").stdout == _run("--latex", seed="2").stdout
+    assert _run("moments", seed="3").stdout == _run("moments", seed="4").stdout
+
+
+def test_a_reader_that_stops_early_is_no_failed_check():
+    process = subprocess.Popen(
+        [sys.executable, "-m", "derivations", "moments", "--latex"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    process.stdout.close()
+    _, errors = process.stderr, process.stderr.read()
+    process.stderr.close()
+    assert process.wait() == 3
+    assert errors == b""
