@@ -1,0 +1,42 @@
+"""The fragments by name: formulas in the order of the derivations, then claims in theirs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from numerics.arguments import InvalidArgumentError
+from verify.claims import CLAIMS
+from verify.latex.claims import claim_fragment
+from verify.latex.formulas import FORMULAS, formula_fragment
+from verify.latex.fragment import Fragment
+
+__all__ = ["TITLES", "build", "choose"]
+
+TITLES = {
+    **{name: described.title for name, described in FORMULAS.items()},
+    **{claim.id: claim.title for claim in CLAIMS.values()},
+}
+"""Name and title of every fragment, in order; nothing is derived to know them."""
+
+
+def choose(names: Iterable[str]) -> tuple[str, ...]:
+    """Return the named fragments' names in the order of `TITLES`, each once; all if none is named.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If there is no fragment of a name.
+    """
+    wanted = set()
+    for name in names:
+        if name not in TITLES:
+            raise InvalidArgumentError(
+                "NAME", name, "no such fragment; 'latex --list' names them all"
+            )
+        wanted.add(name)
+    return tuple(name for name in TITLES if name in wanted or not wanted)
+
+
+def build(name: str) -> Fragment:
+    """Return the fragment called `name`, one of `TITLES`; a formula is derived for it."""
+    return formula_fragment(name) if name in FORMULAS else claim_fragment(CLAIMS[name])

@@ -1,0 +1,79 @@
+r"""A claim as a fragment: statement, stance, source, assumptions and what it rests on.
+
+No theorem environment is used, so a paste works whatever the paper calls its own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from verify.claim import ASSERTED, Claim
+from verify.latex.displays import LINE, display, source_lines
+from verify.latex.fragment import Fragment
+from verify.latex.width import width
+
+__all__ = ["claim_fragment", "escaped"]
+
+_WIDEST_INLINE = LINE / 2
+
+_SPECIAL = {
+    "\\": r"\textbackslash{}",
+    "^": r"\textasciicircum{}",
+    "~": r"\textasciitilde{}",
+    "<": r"\ensuremath{<}",
+    ">": r"\ensuremath{>}",
+    "|": r"\ensuremath{|}",
+    **{character: f"\\{character}" for character in "#$%&_{}"},
+}
+
+
+def claim_fragment(claim: Claim) -> Fragment:
+    """Return the fragment of a claim."""
+    lines = [
+        rf"\paragraph{{Claim {escaped(claim.id)}.}}",
+        *_with_displays(claim.statement),
+        r"\par\noindent\begingroup\small",
+        *source_lines(" ".join(_remarks(claim))),
+        r"\par\endgroup",
+    ]
+    return Fragment(name=claim.id, title=claim.title, source=claim.source, body="\n".join(lines))
+
+
+def escaped(text: str) -> str:
+    """Return plain text as LaTeX that prints it."""
+    return "".join(_SPECIAL.get(character, character) for character in text)
+
+
+def _with_displays(statement: str) -> list[str]:
+    """Return a statement with its wide formulas displayed, each with the punctuation behind it."""
+    lines: list[str] = []
+    text, *rest = re.split(r"\$([^$]*)\$([.,;:]?)", statement)
+    for math, mark, following in zip(rest[::3], rest[1::3], rest[2::3], strict=True):
+        if width(math) > _WIDEST_INLINE:
+            lines += [*source_lines(text), *display(math + mark)]
+            text = following
+        else:
+            text += f"${math}${mark}{following}"
+    return [*lines, *source_lines(text)]
+
+
+def _remarks(claim: Claim) -> list[str]:
+    stance = (
+        "Asserted"
+        if claim.stance == ASSERTED
+        else "Disputed (a literal wording that the evidence contradicts)"
+    )
+    remarks = [f"{stance}; source: {escaped(claim.source)}."]
+    if claim.assumptions:
+        each = [f"{escaped(one.name)} ({one.statement})" for one in claim.assumptions]
+        remarks.append(f"Assumes {_enumerated(each)}.")
+    if claim.dependencies:
+        noun = "claim" if len(claim.dependencies) == 1 else "claims"
+        remarks.append(f"Rests on the {noun} {_enumerated(map(escaped, claim.dependencies))}.")
+    return remarks
+
+
+def _enumerated(items: Iterable[str]) -> str:
+    *others, last = items
+    return f"{', '.join(others)} and {last}" if others else last

@@ -1,0 +1,80 @@
+"""The document made into a PDF by latexmk, where it is installed."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+__all__ = ["DEBIAN_PACKAGES", "CompilationError", "compile_document"]
+
+DEBIAN_PACKAGES = ("latexmk", "texlive-latex-base")
+"""What Debian and Ubuntu call what is needed."""
+
+# With -file-line-error an error reads "./file.tex:12: what"; TeX's own fatal ones start with "!".
+_ERROR = re.compile(r"(?:! |[^\s:]+:[0-9]+: ).*")
+
+
+class CompilationError(Exception):
+    """There is no PDF; the message is one line that says why."""
+
+
+def compile_document(document: Path) -> Path:
+    """Return the PDF that latexmk makes of a LaTeX file, next to it.
+
+    Raises
+    ------
+    CompilationError
+        If latexmk is not installed, or TeX fails.
+    """
+    program = shutil.which("latexmk")
+    if program is None:
+        raise CompilationError(
+            f"latexmk is not installed (Debian packages: {' '.join(DEBIAN_PACKAGES)});"
+            f" {document} is written but not compiled"
+        )
+    command = (
+        program,
+        "-norc",  # nobody's own settings: the same run everywhere
+        "-pdf",
+        "-g",  # even if nothing changed, so that an old failure cannot stand for a new one
+        "-interaction=nonstopmode",
+        "-halt-on-error",
+        "-file-line-error",
+        document.name,
+    )
+    log, pdf = document.with_suffix(".log"), document.with_suffix(".pdf")
+    log.unlink(missing_ok=True)
+    with tempfile.TemporaryFile() as output:
+        finished = subprocess.run(  # noqa: S603 - the program the user asked for, and fixed options
+            command,
+            cwd=document.parent,
+            env={**os.environ, "max_print_line": "1000"},  # TeX would break the log at 79 columns
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            check=False,
+        )
+        output.seek(0)
+        printed = _lines(output.read())
+    if finished.returncode == 0 and pdf.is_file():
+        return pdf
+    if log.is_file():
+        raise CompilationError(f"TeX failed: {_first_error(_lines(log.read_bytes()))}; log: {log}")
+    last = printed[-1] if printed else "no output"
+    raise CompilationError(
+        f"latexmk failed without a log (Debian packages: {' '.join(DEBIAN_PACKAGES)}): {last}"
+    )
+
+
+def _first_error(lines: list[str]) -> str:
+    return next((line for line in lines if _ERROR.fullmatch(line)), "no error in the log")
+
+
+def _lines(output: bytes) -> list[str]:
+    """Return the lines that are not blank, without what a terminal might act on."""
+    lines = output.decode("ascii", "backslashreplace").splitlines()
+    return ["".join(filter(str.isprintable, line)).strip() for line in lines if line.strip()]

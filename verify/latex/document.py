@@ -1,0 +1,83 @@
+"""The standalone document: every chosen fragment in a file of its own, and an article of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import IO
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from derivations.catalogue import names
+from verify.claim import ASSERTED
+from verify.claims import CLAIMS
+from verify.environment import version
+from verify.files import write_atomically
+from verify.latex.claims import escaped
+from verify.latex.formulas import derivation
+from verify.latex.fragment import Fragment
+
+__all__ = ["DOCUMENT", "write_document"]
+
+DOCUMENT = "xorverify.tex"
+
+
+def write_document(folder: Path, fragments: Sequence[Fragment]) -> list[Path]:
+    """Write one file per fragment and the article that inputs them, each whole or not at all.
+
+    Parameters
+    ----------
+    folder : Path
+        An existing folder.
+    fragments : sequence of Fragment
+        What the document is made of.
+
+    Returns
+    -------
+    list of Path
+        The files, the article last.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If a file cannot be written.
+    """
+    texts = {f"{fragment.name}.tex": fragment.text for fragment in fragments}
+    texts[DOCUMENT] = _article(fragments)
+    for name, text in texts.items():
+        write_atomically("out", folder / name, _writer(text))
+    return [folder / name for name in texts]
+
+
+def _article(fragments: Sequence[Fragment]) -> str:
+    # Braces and percent signs are TeX's own: the template's marks are angle brackets.
+    environment = Environment(
+        loader=PackageLoader("verify.latex"),
+        autoescape=False,  # noqa: S701 - LaTeX, never served as HTML
+        undefined=StrictUndefined,
+        block_start_string="<%",
+        block_end_string="%>",
+        variable_start_string="<<",
+        variable_end_string=">>",
+        comment_start_string="<#",
+        comment_end_string="#>",
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters["tex"] = escaped
+    claims = [fragment for fragment in fragments if fragment.name in CLAIMS]
+    sections = [
+        (derivation(name), [each for each in fragments if each.name.startswith(f"{name}.")])
+        for name in names()
+    ]
+    return environment.get_template(f"{DOCUMENT}.j2").render(
+        version=version(),
+        sections=[(found, formulas) for found, formulas in sections if formulas],
+        asserted=[each for each in claims if CLAIMS[each.name].stance == ASSERTED],
+        disputed=[each for each in claims if CLAIMS[each.name].stance != ASSERTED],
+    )
+
+
+def _writer(text: str) -> Callable[[IO[bytes]], object]:
+    return lambda stream: stream.write(text.encode())

@@ -1,0 +1,153 @@
+r"""The formulas of the derivations as fragments.
+
+The table below is what can be said without SymPy: the name of every formula, its title, and the
+qualification without which the formula would not be true or not be understood. Wherever L is
+shown its convention is stated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from verify.latex.displays import display, source_lines
+from verify.latex.fragment import Fragment
+
+if TYPE_CHECKING:
+    from derivations.ledger import Derivation
+
+__all__ = ["FORMULAS", "Described", "derivation", "formula_fragment"]
+
+
+@dataclass(frozen=True)
+class Described:
+    """A formula in words.
+
+    Parameters
+    ----------
+    title : str
+        What the formula is, in plain words.
+    qualification : str
+        What follows the formula in the same sentence: LaTeX, math delimited by ``$``.
+    """
+
+    title: str
+    qualification: str
+
+
+_SIGNS = r"for $x$ uniform on $\{-1, +1\}^{d}$"
+_CONVENTION = r"$L = \mathbb{E} (f - y)^{2}$"
+_LOSS = rf"where {_CONVENTION}"
+_ALONG = rf"for every $A \in \mathbb{{R}}^{{m}}$, where $t_{{i}} = v_{{i}} \cdot A$ and {_CONVENTION}"
+_ANTISYMMETRIC = r"at $\tilde{\theta} = -\theta$"
+_ZERO = r"at $\theta = \tilde{\theta} = 0$"
+_MASSES = (
+    r"where $\alpha$, $\alpha'$ are the weights that $\gamma$ puts on the positions with"
+    r" $x_{i} = -1$ and with $x_{i} = +1$, and $\beta$, $\beta'$ are those of $\tilde{\gamma}$"
+)
+
+FORMULAS: Mapping[str, Described] = MappingProxyType(
+    {
+        "moments.two_forms": Described("mean of a product of two linear forms", _SIGNS),
+        "moments.four_forms": Described("mean of a product of four linear forms", _SIGNS),
+        "moments.six_forms": Described("mean of a product of six linear forms", _SIGNS),
+        "moments.eight_forms": Described("mean of a product of eight linear forms", _SIGNS),
+        "moments.fourth_power": Described("fourth moment of a linear form", _SIGNS),
+        "moments.sixth_power": Described("sixth moment of a linear form", _SIGNS),
+        "moments.eighth_power": Described("eighth moment of a linear form", _SIGNS),
+        "softmax.attention_velocity": Described(
+            "derivative of the attention along a direction of the query",
+            r"where $D$ is the derivative along $\theta + h A$ at $h = 0$, and"
+            r" $t_{i} = v_{i} \cdot A$",
+        ),
+        "softmax.jacobian": Described(
+            "derivative of the attention by the scores",
+            r"where $\gamma_{k} = e^{s_{k}} / \sum_{j} e^{s_{j}}$",
+        ),
+        "population.cross_moment": Described(
+            "correlation of the prediction with the label", rf"{_SIGNS} and $a \ne b$"
+        ),
+        "population.quartic_moment": Described("second moment of the prediction", _SIGNS),
+        "population.loss": Described("population loss", _LOSS),
+        "population.attention_gradient": Described(
+            "derivative of the population loss by the attention", _LOSS
+        ),
+        "population.gradient": Described(
+            "derivative of the population loss along a direction of the query", _ALONG
+        ),
+        "population.gradient_tilde": Described(
+            "derivative of the population loss along a direction of the other query", _ALONG
+        ),
+        "antisymmetric.loss": Described(
+            "population loss at the antisymmetric start", f"{_ANTISYMMETRIC}, {_LOSS}"
+        ),
+        "antisymmetric.kappa": Described(
+            "the constant kappa of the first step's rest", _ANTISYMMETRIC
+        ),
+        "antisymmetric.push": Described(
+            "first step of the query: signal minus rest", f"{_ANTISYMMETRIC} and {_ALONG}"
+        ),
+        "antisymmetric.push_tilde": Described(
+            "first step of the other query: signal minus rest", f"{_ANTISYMMETRIC} and {_ALONG}"
+        ),
+        "antisymmetric.rest_weight": Described(
+            "weights of the first step's rest",
+            rf"{_ANTISYMMETRIC}, where $\sum_{{i}} c_{{i}} v_{{i}}$ is the rest of the first step",
+        ),
+        "antisymmetric.sum_of_rest_weights": Described(
+            "sum of the weights of the first step's rest",
+            rf"{_ANTISYMMETRIC}, where $\sum_{{i}} c_{{i}} v_{{i}}$ is the rest of the first step",
+        ),
+        "zero.loss": Described("population loss where both queries vanish", f"{_ZERO}, {_LOSS}"),
+        "zero.gradient": Described(
+            "derivative of the population loss where both queries vanish", f"{_ZERO} and {_ALONG}"
+        ),
+        "zero.gradient_tilde": Described(
+            "derivative along the other query where both queries vanish", f"{_ZERO} and {_ALONG}"
+        ),
+        "worst_case.residual_plus": Described(
+            "residual of an input whose label is -1, without a difference", _MASSES
+        ),
+        "worst_case.residual_minus": Described(
+            "residual of an input whose label is +1, without a difference", _MASSES
+        ),
+        "worst_case.edge_peak": Described(
+            "largest residual inside an edge of the zonotope",
+            r"if $|R_{e} - R_{s}| < R_{2}$, where $R = 1 - P Q$ runs from $R_{s}$ to $R_{e}$ along"
+            r" an edge of the branch $x_{a} x_{b} = 1$, and"
+            r" $R_{2} = 4 \gamma_{i} \tilde{\gamma}_{i}$",
+        ),
+        "worst_case.success_value": Described(
+            "least product of the heads once each has half its weight on the support",
+            r"if $\gamma_{a} + \gamma_{b} \ge 1/2$ and"
+            r" $\tilde{\gamma}_{a} + \tilde{\gamma}_{b} \ge 1/2$, where $\tau = x_{a} x_{b}$",
+        ),
+    }
+)
+"""Every formula by name, in the order of the derivations."""
+
+
+def formula_fragment(name: str) -> Fragment:
+    """Return the fragment of a formula in `FORMULAS`."""
+    from derivations.latex import latex
+
+    described = FORMULAS[name]
+    origin, _, within = name.partition(".")
+    found = derivation(origin)
+    formula = found.formula(within)
+    lines = [
+        *display(f"{formula.left} = {latex(formula.right)},", label=f"eq:{name}"),
+        *source_lines(f"{described.qualification}."),
+    ]
+    return Fragment(name=name, title=described.title, source=found.source, body="\n".join(lines))
+
+
+@cache
+def derivation(name: str) -> Derivation:
+    """Return a derivation; it is derived once."""
+    from derivations.catalogue import load
+
+    return load(name)
