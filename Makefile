@@ -4,13 +4,16 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN     = $(VENV)/bin
 
-.PHONY: verify test lint types clean
+.PHONY: verify test test-package lint types clean
 
 verify: $(VENV)/.installed
 	$(BIN)/python -m verify
 
 test: $(VENV)/.installed-test
 	$(BIN)/python -m pytest
+
+test-package: $(VENV)/.installed-test
+	$(BIN)/python -m pytest -m package
 
 lint: $(VENV)/.installed-lint
 	$(BIN)/ruff check .

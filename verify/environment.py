@@ -6,9 +6,9 @@ import importlib.metadata
 import os
 import platform
 
-__all__ = ["describe_environment", "version"]
+__all__ = ["describe_environment", "package_versions", "version"]
 
-_PACKAGES = ("mpmath", "numpy", "scipy", "sympy")
+_PACKAGES = ("mpmath", "numpy", "python-flint", "scipy", "sympy")
 
 
 def version() -> str:
@@ -23,5 +23,10 @@ def describe_environment() -> dict[str, object]:
         "platform": platform.platform(),
         "machine": platform.machine(),
         "cores": os.cpu_count(),
-        "packages": {name: importlib.metadata.version(name) for name in _PACKAGES},
+        "packages": package_versions(),
     }
+
+
+def package_versions() -> dict[str, str]:
+    """Return the versions of the packages that compute."""
+    return {name: importlib.metadata.version(name) for name in _PACKAGES}

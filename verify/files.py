@@ -10,7 +10,7 @@ from typing import IO
 
 from numerics.arguments import InvalidArgumentError
 
-__all__ = ["prepare_folder", "write_atomically"]
+__all__ = ["check_writable", "prepare_folder", "write_atomically"]
 
 
 def write_atomically(what: str, path: Path, write: Callable[[IO[bytes]], object]) -> None:
@@ -46,6 +46,23 @@ def write_atomically(what: str, path: Path, write: Callable[[IO[bytes]], object]
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
+
+
+def check_writable(what: str, path: Path) -> None:
+    """Make sure that a file can be created at `path`, before any work is done for it.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If its folder does not exist or cannot be written to, or `path` is a folder.
+    """
+    if path.is_dir():
+        raise InvalidArgumentError(what, path, "is a folder; name a file")
+    try:
+        with tempfile.TemporaryFile(dir=path.parent):
+            pass
+    except OSError as failure:
+        raise InvalidArgumentError(what, path, _cannot(failure)) from None
 
 
 def prepare_folder(what: str, path: Path) -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import lzma
 import math
 import struct
 import tokenize
 import zipfile
 import zlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO
 
@@ -20,11 +21,16 @@ from numerics.arguments import InvalidArgumentError, check_support, finite_array
 from numerics.embeddings import sample_embeddings, uniform_direction
 from verify.files import write_atomically
 from verify.memory import refuse_beyond_memory
+from verify.origin import Origin
+from verify.seeds import Streams
 
-__all__ = ["Instance", "draw_instance", "load_instance", "save_instance"]
+__all__ = ["Instance", "draw_instance", "draw_origin", "load_instance", "save_instance"]
 
 _REQUIRED = ("V", "theta")
 _OPTIONAL = ("theta_tilde", "support", "eta")
+# Beside the arrays, a drawn instance keeps its draw, as a text that other readers may ignore.
+_ORIGIN = "origin.json"
+_LONGEST_ORIGIN = 4096
 
 
 @dataclass(frozen=True)
@@ -41,6 +47,8 @@ class Instance:
         The relevant positions ``(a, b)``, 0-based.
     eta : float, optional
         Step size.
+    origin : Origin, optional
+        The draw that made it, if a draw did.
     """
 
     V: NDArray[np.float64]
@@ -48,6 +56,7 @@ class Instance:
     theta_tilde: NDArray[np.float64]
     support: tuple[int, int]
     eta: float | None = None
+    origin: Origin | None = None
 
     @property
     def d(self) -> int:
@@ -88,6 +97,19 @@ def draw_instance(
     return Instance(V, theta, -theta, support)
 
 
+def draw_origin(origin: Origin) -> Instance:
+    """Draw an instance again.
+
+    Raises
+    ------
+    InvalidArgumentError
+        As `draw_instance`.
+    """
+    rng = Streams(origin.seed).trial(origin.trial)
+    drawn = draw_instance(rng, origin.d, origin.m, law=origin.law, support=origin.support)
+    return replace(drawn, origin=origin)
+
+
 def load_instance(path: Path, *, support: tuple[int, int] | None = None) -> Instance:
     """Read an instance file, with pickles disabled.
 
@@ -122,7 +144,7 @@ def load_instance(path: Path, *, support: tuple[int, int] | None = None) -> Inst
             raise InvalidArgumentError("support", None, "give --support A B: the file has none")
         support = _support(arrays["support"])
     eta = float(finite_array("eta", arrays["eta"], 0)) if "eta" in arrays else None
-    return Instance(V, theta, theta_tilde, check_support(support, d), eta)
+    return Instance(V, theta, theta_tilde, check_support(support, d), eta, _read_origin(path))
 
 
 def save_instance(what: str, path: Path, instance: Instance) -> None:
@@ -158,6 +180,8 @@ def save_instance(what: str, path: Path, instance: Instance) -> None:
                 entry = zipfile.ZipInfo(f"{name}.npy", date_time=(1980, 1, 1, 0, 0, 0))
                 with archive.open(entry, "w", force_zip64=True) as member:
                     npy.write_array(member, array, allow_pickle=False)
+            if instance.origin is not None:
+                archive.writestr(zipfile.ZipInfo(_ORIGIN), json.dumps(instance.origin.as_json()))
 
     write_atomically(what, path, write)
 
@@ -201,6 +225,19 @@ def _read_arrays(path: Path) -> dict[str, NDArray[np.generic]]:
         reason = " ".join(str(failure).split()) or type(failure).__name__
         raise _unreadable(path, reason) from None
     return arrays
+
+
+def _read_origin(path: Path) -> Origin | None:
+    """Return the draw that a file claims for itself; one that makes no sense is no draw."""
+    with zipfile.ZipFile(path) as archive:
+        if _ORIGIN not in archive.namelist():
+            return None
+        with archive.open(_ORIGIN) as stream:
+            text = stream.read(_LONGEST_ORIGIN)
+    try:
+        return Origin.from_json("instance", json.loads(text))
+    except (InvalidArgumentError, ValueError):
+        return None
 
 
 # What a damaged or foreign archive can raise: from the operating system, the zip container

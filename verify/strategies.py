@@ -8,20 +8,17 @@ would be equal nearly everywhere, in rows that are no unit vectors.
 
 from __future__ import annotations
 
-import math
-import sys
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
-from types import MappingProxyType
-from typing import Literal, TypeVar
+from functools import cache
+from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 try:
-    from hypothesis import event, settings
+    from hypothesis import assume, event, settings
     from hypothesis import strategies as st
 except ModuleNotFoundError as missing:
     if missing.name != "hypothesis":
@@ -30,21 +27,18 @@ except ModuleNotFoundError as missing:
         "verify.strategies needs Hypothesis: install xorverify[test]", name="hypothesis"
     ) from None
 
-from numerics.arguments import InvalidArgumentError, check_support, integer_at_least
-from numerics.attention import softmax
-from numerics.embeddings import LAWS, check_law, uniform_direction
+from numerics.arguments import InvalidArgumentError, integer_at_least
+from numerics.embeddings import LAWS, check_law
+from verify.attention_pairs import ATTENTION_KINDS, AttentionPair, check_kind
 from verify.claim import Assumption
-from verify.instance import Instance, draw_instance
-from verify.seeds import Streams
+from verify.instance import Instance
+from verify.recipes import CORNERS, DrawnInstance, Start, check_corner, corner_at, instance_at
 
 __all__ = [
     "ATTENTION_KINDS",
     "CORNERS",
-    "AttentionKind",
     "AttentionPair",
-    "Corner",
     "DrawnInstance",
-    "Start",
     "Tally",
     "adversarial_instances",
     "assuming",
@@ -58,10 +52,16 @@ __all__ = [
     "supports",
 ]
 
-Start = Literal["antisymmetric", "independent"]
 
-# Six digits are easily copied, and below 2^24 Hypothesis draws uniformly.
-_SEEDS = st.integers(0, 999_999)
+def _seed(pairs: tuple[int, int, int]) -> int:
+    first, second, third = pairs
+    return (first * 100 + second) * 100 + third
+
+
+# Six digits in pairs: of one integer below a million, Hypothesis would draw every other one below
+# a thousand, and the same few seeds would come again and again.
+_PAIR = st.integers(0, 99)
+_SEEDS = st.tuples(_PAIR, _PAIR, _PAIR).map(_seed)
 
 
 def sizes(
@@ -101,22 +101,6 @@ def _distinct(pair: tuple[int, int]) -> tuple[int, int]:
     return a, b + (b >= a)
 
 
-@dataclass(frozen=True, repr=False, eq=False)
-class DrawnInstance(Instance):
-    """An instance whose `repr` is the call that makes it again.
-
-    Attributes
-    ----------
-    recipe : str
-        That call. A copy changed by `dataclasses.replace` has none and shows its arrays.
-    """
-
-    recipe: str = field(init=False, default="")
-
-    def __repr__(self) -> str:
-        return self.recipe or super().__repr__()
-
-
 def instances(
     *,
     min_d: int = 2,
@@ -126,7 +110,7 @@ def instances(
     law: str = "sphere",
     start: Start = "antisymmetric",
 ) -> st.SearchStrategy[DrawnInstance]:
-    """Draw instances as a Monte Carlo trial does: see `instance_at`.
+    """Draw ordinary instances, as a Monte Carlo trial does: see `instance_at`.
 
     Parameters
     ----------
@@ -145,99 +129,8 @@ def instances(
         options["law"] = st.just(law)
     if start != "antisymmetric":
         options["start"] = st.just(start)
-    drawn = sizes(min_d=min_d, max_d=max_d, min_m=min_m, max_m=max_m, law=law)
-    return drawn.flatmap(
-        lambda size: st.builds(
-            instance_at,
-            d=st.just(size[0]),
-            m=st.just(size[1]),
-            seed=_SEEDS,
-            support=supports(size[0]),
-            **options,
-        )
-    )
-
-
-def instance_at(
-    *,
-    d: int,
-    m: int,
-    seed: int,
-    support: tuple[int, int],
-    law: str = "sphere",
-    start: Start = "antisymmetric",
-) -> DrawnInstance:
-    """Make the instance that `instances` draws at these integers.
-
-    With the antisymmetric start it is the instance that ``xorverify instance`` writes for the
-    same ``--d``, ``--m``, ``--seed``, ``--support`` and ``--law``.
-
-    Parameters
-    ----------
-    d, m : int
-        Number of positions (>= 2) and embedding dimension (>= 1).
-    seed : int
-        Root seed (>= 0).
-    support : pair of int
-        The positions (a, b), 0-based.
-    law : str
-        Law of the embeddings, a key of `numerics.embeddings.LAWS`.
-    start : {"antisymmetric", "independent"}
-        Whether ``theta_tilde`` is ``-theta``, or uniform like ``theta`` and drawn after it.
-
-    Raises
-    ------
-    InvalidArgumentError
-        If an argument cannot be used.
-    """
-    rng, instance = _drawn(d, m, seed, support, law)
-    options = {} if law == "sphere" else {"law": law}
-    if start == "independent":
-        instance = replace(instance, theta_tilde=uniform_direction(rng, m))
-        options["start"] = start
-    elif start != "antisymmetric":
-        raise InvalidArgumentError("start", start, "must be antisymmetric or independent")
-    return _recorded(instance, f"instance_at(d={d}, m={m}", seed, options)
-
-
-def _drawn(
-    d: int, m: int, seed: int, support: tuple[int, int], law: str = "sphere"
-) -> tuple[np.random.Generator, Instance]:
-    rng = Streams(integer_at_least("seed", seed, 0)).trial(0)
-    return rng, draw_instance(rng, d, m, law=law, support=support)
-
-
-def _recorded(
-    instance: Instance, call: str, seed: int, options: Mapping[str, object]
-) -> DrawnInstance:
-    drawn = DrawnInstance(instance.V, instance.theta, instance.theta_tilde, instance.support)
-    rest = "".join(f", {name}={value!r}" for name, value in options.items())
-    recipe = f"{call}, seed={seed}, support={instance.support}{rest})"
-    object.__setattr__(drawn, "recipe", recipe)
-    return drawn
-
-
-@dataclass(frozen=True, slots=True)
-class Corner:
-    """A way to make an instance hard.
-
-    Attributes
-    ----------
-    title : str
-        What is hard about it, in words.
-    bend : callable
-        ``bend(rng, instance, exponent)`` returns the hard instance, made from a drawn one.
-    exponents : tuple of int
-        How far it may go, as powers of two, the mildest first; ``(0,)`` if there is no degree.
-    max_d, max_m : int
-        Largest sizes.
-    """
-
-    title: str
-    bend: Callable[[np.random.Generator, Instance, int], Instance]
-    exponents: tuple[int, ...] = (0,)
-    max_d: int = sys.maxsize
-    max_m: int = sys.maxsize
+    allowed = sizes(min_d=min_d, max_d=max_d, min_m=min_m, max_m=max_m, law=law)
+    return _made(instance_at, allowed, options)
 
 
 def adversarial_instances(
@@ -248,69 +141,196 @@ def adversarial_instances(
     Parameters
     ----------
     *corners : str
-        Keys of `CORNERS`; all of them if none is given. A failing example shrinks to the first
-        one that fails.
+        Keys of `CORNERS`; all if none is given. Examples shrink to the first corner that fails.
     min_d, max_d, min_m, max_m : int
-        Limits of the sizes. A corner that has no such sizes is left out.
+        Limits of the sizes. A corner without such sizes is left out.
 
     Raises
     ------
     InvalidArgumentError
-        If a corner does not exist, or no corner has such sizes.
+        If a corner does not exist, or none has such sizes.
     """
-    chosen = {name: _corner(name) for name in corners or CORNERS}
-    families = [
-        sizes(
+    families = []
+    for name in corners or CORNERS:
+        corner = check_corner(name)
+        if min_d > corner.max_d or min_m > corner.max_m:
+            continue
+        options: dict[str, st.SearchStrategy[object]] = {"corner": st.just(name)}
+        if len(corner.exponents) > 1:
+            options["exponent"] = st.sampled_from(corner.exponents)
+        allowed = sizes(
             min_d=min_d,
             max_d=min(max_d, corner.max_d),
             min_m=min_m,
             max_m=min(max_m, corner.max_m),
-        ).flatmap(_CornersOfSize(name, corner.exponents))
-        for name, corner in chosen.items()
-        if min_d <= corner.max_d and min_m <= corner.max_m
-    ]
+        )
+        families.append(_made(corner_at, allowed, options))
     if not families:
-        raise InvalidArgumentError("corners", ", ".join(chosen), "have no instance of these sizes")
+        raise InvalidArgumentError(
+            "corners", ", ".join(corners or CORNERS), "no instance has these sizes"
+        )
     return st.one_of(families)
 
 
-def corner_at(
-    *,
-    corner: str,
-    d: int,
-    m: int,
-    seed: int,
-    support: tuple[int, int],
-    exponent: int | None = None,
-) -> DrawnInstance:
-    """Make the hard instance that `adversarial_instances` draws at these integers.
+def _made(
+    make: Callable[..., DrawnInstance],
+    allowed: st.SearchStrategy[tuple[int, int]],
+    options: dict[str, st.SearchStrategy[object]],
+) -> st.SearchStrategy[DrawnInstance]:
+    @cache  # it takes longer to make a strategy than to draw from it
+    def of_size(size: tuple[int, int]) -> st.SearchStrategy[DrawnInstance]:
+        # st.builds, because Hypothesis reports what it builds as a call, and says for each
+        # argument whether the failure depends on it.
+        d, m = size
+        return st.builds(
+            make, d=st.just(d), m=st.just(m), seed=_SEEDS, support=supports(d), **options
+        )
+
+    return allowed.flatmap(of_size)
+
+
+def attention_pairs(
+    *kinds: str, min_d: int = 2, max_d: int = 8
+) -> st.SearchStrategy[AttentionPair]:
+    """Draw the attention of two heads, with a support.
 
     Parameters
     ----------
-    corner : str
-        A key of `CORNERS`.
-    d, m, seed, support
-        As in `instance_at`.
-    exponent : int, optional
-        How far to go, one of the corner's `exponents`; the mildest if not given.
+    *kinds : str
+        Keys of `ATTENTION_KINDS`; all if none is given. Examples shrink to the first that fails.
+    min_d, max_d : int
+        Limits of the number of positions; up to 8, all inputs are visited in milliseconds.
 
     Raises
     ------
     InvalidArgumentError
-        If an argument cannot be used.
+        If the limits leave no size or a kind does not exist.
     """
-    chosen = _corner(corner)
-    if d > chosen.max_d:
-        raise InvalidArgumentError("d", d, f"must be at most {chosen.max_d} where {corner}")
-    if m > chosen.max_m:
-        raise InvalidArgumentError("m", m, f"must be at most {chosen.max_m} where {corner}")
-    if exponent is None:
-        exponent = chosen.exponents[0]
-    elif exponent not in chosen.exponents:
-        allowed = ", ".join(map(str, chosen.exponents))
-        raise InvalidArgumentError("exponent", exponent, f"must be one of {allowed}")
-    rng, instance = _drawn(d, m, seed, support)
-    options = {} if chosen.exponents == (0,) else {"exponent": exponent}
-    with np.errstate(under="ignore"):
-        bent = chosen.bend(rng, instance, exponent)
-    return _recorded(bent, f"corner_at(corner={corner!r}, d={d}, m={m}", seed, options)
+    min_d = integer_at_least("min_d", min_d, 2)
+    max_d = integer_at_least("max_d", max_d, min_d)
+    for kind in kinds:
+        check_kind(kind)
+    names = st.sampled_from(kinds or tuple(ATTENTION_KINDS))
+    return st.integers(min_d, max_d).flatmap(
+        lambda d: st.builds(
+            AttentionPair, kind=names, d=st.just(d), seed=_SEEDS, support=supports(d)
+        )
+    )
+
+
+def rational_attention(
+    d: int, *, smallest: int = 0, largest: int = 20
+) -> st.SearchStrategy[tuple[Fraction, ...]]:
+    """Draw `d` rational weights that sum to exactly 1, in proportion to small integers.
+
+    Parameters
+    ----------
+    d : int
+        Number of positions (>= 2).
+    smallest, largest : int
+        Limits of the integers; 1 as the smallest makes every weight positive.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If ``d < 2``, or the limits leave no positive integer.
+    """
+    d = integer_at_least("d", d, 2)
+    smallest = integer_at_least("smallest", smallest, 0)
+    largest = integer_at_least("largest", largest, max(smallest, 1))
+    counts = st.lists(st.integers(smallest, largest), min_size=d, max_size=d)
+    return counts.filter(any).map(_normalised)
+
+
+def _normalised(counts: list[int]) -> tuple[Fraction, ...]:
+    return tuple(Fraction(count, sum(counts)) for count in counts)
+
+
+@dataclass(slots=True)
+class Tally:
+    """How many draws were offered to `assuming`, and how many it rejected.
+
+    Every draw counts, those of shrinking included; a test that passes does not shrink.
+
+    Attributes
+    ----------
+    offered, rejected : int
+        Number of draws.
+    violations : Counter
+        For each assumption by name, how many draws violate it.
+    """
+
+    offered: int = 0
+    rejected: int = 0
+    violations: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def share_rejected(self) -> float:
+        """The share of the draws that were rejected; 1 if there were none, as nothing was met."""
+        return self.rejected / self.offered if self.offered else 1.0
+
+    def count(self, violated: Sequence[str]) -> None:
+        """Count one draw, given the names of the assumptions it violates."""
+        self.offered += 1
+        self.rejected += bool(violated)
+        self.violations.update(violated)
+
+    def __str__(self) -> str:
+        reasons = ", ".join(f"{name} {count}" for name, count in self.violations.most_common())
+        shares = f"{self.rejected} of {self.offered} draws rejected ({self.share_rejected:.1%})"
+        return f"{shares}: {reasons}" if reasons else shares
+
+
+_Kind = TypeVar("_Kind", bound=Instance)
+
+
+@st.composite
+def assuming(
+    draw: st.DrawFn,
+    draws: st.SearchStrategy[_Kind],
+    *assumptions: Assumption,
+    tally: Tally | None = None,
+) -> _Kind:
+    """Keep the draws that satisfy every assumption, and report what is rejected.
+
+    A rejected draw ends its test case as invalid, and each assumption it violates is an event:
+    ``pytest --hypothesis-show-statistics`` lists both. When more than about five in six are
+    rejected Hypothesis fails the test (`HealthCheck.filter_too_much`).
+
+    Parameters
+    ----------
+    draws : strategy
+        Draws instances.
+    *assumptions : Assumption
+        Those of `verify.claims.assumptions`, or your own.
+    tally : Tally, optional
+        Counts the draws, for a test to bound ``tally.share_rejected``.
+    """
+    instance = draw(draws)
+    # The square of a huge number may overflow: infinite, it answers a predicate correctly.
+    with np.errstate(over="ignore"):
+        violated = [each.name for each in assumptions if not each.holds(instance)]
+    if tally is not None:
+        tally.count(violated)
+    for name in violated:
+        event(f"violates the assumption: {name}")
+    # Not st.filter, which tries again within the same corner and would inflate the share.
+    assume(not violated)
+    return instance
+
+
+def register_profiles() -> None:
+    """Register two settings profiles, to be loaded by name; importing this module does neither.
+
+    ``ci`` draws the same examples on every run. ``nightly`` draws 10,000 new ones for each test
+    that does not set ``max_examples`` itself. Neither has a deadline or needs a database of
+    earlier failures: both print how to reproduce one.
+    """
+    # Not from the active profile, which differs where Hypothesis notices a CI service.
+    plain = settings.get_profile("default")
+    settings.register_profile(
+        "ci", plain, derandomize=True, database=None, deadline=None, print_blob=True
+    )
+    settings.register_profile(
+        "nightly", plain, max_examples=10_000, database=None, deadline=None, print_blob=True
+    )

@@ -9,7 +9,17 @@ from __future__ import annotations
 import argparse
 from typing import Protocol
 
-from verify.commands import catalogue, gradient, instance, run, show, theorem2
+from verify.commands import (
+    catalogue,
+    certify,
+    gradient,
+    instance,
+    latex,
+    replay,
+    run,
+    show,
+    theorem2,
+)
 from verify.outcome import Outcome
 
 __all__ = ["COMMANDS", "Command"]
@@ -28,4 +38,14 @@ class Command(Protocol):
         """Do the work, or raise `InvalidArgumentError`."""
 
 
-COMMANDS: tuple[Command, ...] = (run, catalogue, show, instance, gradient, theorem2)
+COMMANDS: tuple[Command, ...] = (
+    run,
+    catalogue,
+    show,
+    instance,
+    gradient,
+    certify,
+    replay,
+    theorem2,
+    latex,
+)

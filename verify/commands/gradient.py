@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import decimal
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from numerics.decimals import rational_digits
 from verify.commands.options import add_json, add_support, read_support
 from verify.decimals import parse_integer
 from verify.outcome import Outcome
@@ -17,8 +14,6 @@ NAME = "gradient"
 SUMMARY = "print the population loss and gradient of an instance to N significant digits"
 
 CONVENTION = "L = E (f - y)^2"
-# Enough to show that rows are unit vectors up to rounding, or are not.
-_DEVIATION_DIGITS = 6
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -40,13 +35,13 @@ def execute(options: argparse.Namespace) -> Outcome:
 
     given = load_instance(Path(options.instance), support=support)
 
-    from numerics.multiprecision import population_gradient_digits
+    from numerics.balls.gradient_digits import population_gradient_digits
     from numerics.norms import unit_norm_deviation
+    from verify.enclosures import as_enclosure
 
     found = population_gradient_digits(
         given.V, given.theta, given.theta_tilde, given.support, digits=digits
     )
-    lower, upper = unit_norm_deviation(given.V)
     document: dict[str, Any] = {
         "d": given.d,
         "m": given.m,
@@ -55,19 +50,11 @@ def execute(options: argparse.Namespace) -> Outcome:
         "digits": digits,
         "loss": found.loss,
         "gradient": {"theta": list(found.theta), "theta_tilde": list(found.theta_tilde)},
-        "unit_norm_deviation": _enclosure(lower, upper),
+        "unit_norm_deviation": as_enclosure(unit_norm_deviation(given.V)),
     }
     if found.reason is not None:
         document["reason"] = found.reason
     return Outcome(document, lambda: _show(document), exit_code=0 if found.reason is None else 3)
-
-
-def _enclosure(lower: Fraction, upper: Fraction) -> dict[str, str]:
-    """Return the two ends as decimal strings, rounded outwards."""
-    return {
-        "lower": rational_digits(lower, _DEVIATION_DIGITS, rounding=decimal.ROUND_FLOOR),
-        "upper": rational_digits(upper, _DEVIATION_DIGITS, rounding=decimal.ROUND_CEILING),
-    }
 
 
 def _show(document: dict[str, Any]) -> None:

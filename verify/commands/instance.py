@@ -43,14 +43,14 @@ def execute(options: argparse.Namespace) -> Outcome:
 
     from numerics.arguments import check_support
     from numerics.embeddings import check_law
-    from verify.instance import draw_instance, save_instance
+    from verify.instance import draw_origin, save_instance
     from verify.memory import embedding_bytes, refuse_beyond_memory
-    from verify.seeds import Streams
+    from verify.origin import Origin
 
     if support is not None:
         support = check_support(support, d)
     check_law(law, d, m)
     refuse_beyond_memory("d", d, embedding_bytes(d, m))
-    drawn = draw_instance(Streams(seed).trial(trial), d, m, law=law, support=support)
-    save_instance("out", out, drawn)
+    origin = Origin(d=d, m=m, law=law, seed=seed, trial=trial, support=support)
+    save_instance("out", out, draw_origin(origin))
     return Outcome({"out": str(out)}, lambda: print(f"wrote {out}"))

@@ -9,13 +9,14 @@ import re
 from collections.abc import Iterable
 
 from verify.claim import ASSERTED, Claim
-from verify.latex.displays import LINE, display, source_lines
+from verify.latex.displays import LINE, display, paragraph
 from verify.latex.fragment import Fragment
 from verify.latex.width import width
 
 __all__ = ["claim_fragment", "escaped"]
 
-_WIDEST_INLINE = LINE / 2
+# TeX cannot break every formula in a line of text; wider ones are displayed.
+_WIDEST_INLINE = 0.45 * LINE
 
 _SPECIAL = {
     "\\": r"\textbackslash{}",
@@ -33,8 +34,8 @@ def claim_fragment(claim: Claim) -> Fragment:
     lines = [
         rf"\paragraph{{Claim {escaped(claim.id)}.}}",
         *_with_displays(claim.statement),
-        r"\par\noindent\begingroup\small",
-        *source_lines(" ".join(_remarks(claim))),
+        r"\par\smallskip\noindent\begingroup\small",
+        *paragraph(" ".join(_remarks(claim))),
         r"\par\endgroup",
     ]
     return Fragment(name=claim.id, title=claim.title, source=claim.source, body="\n".join(lines))
@@ -51,11 +52,11 @@ def _with_displays(statement: str) -> list[str]:
     text, *rest = re.split(r"\$([^$]*)\$([.,;:]?)", statement)
     for math, mark, following in zip(rest[::3], rest[1::3], rest[2::3], strict=True):
         if width(math) > _WIDEST_INLINE:
-            lines += [*source_lines(text), *display(math + mark)]
+            lines += [*paragraph(text), *display(math + mark)]
             text = following
         else:
             text += f"${math}${mark}{following}"
-    return [*lines, *source_lines(text)]
+    return [*lines, *paragraph(text)]
 
 
 def _remarks(claim: Claim) -> list[str]:

@@ -14,12 +14,16 @@ from verify.claims import CLAIMS
 from verify.environment import version
 from verify.files import write_atomically
 from verify.latex.claims import escaped
+from verify.latex.displays import paragraph
 from verify.latex.formulas import derivation
 from verify.latex.fragment import Fragment
 
 __all__ = ["DOCUMENT", "write_document"]
 
 DOCUMENT = "xorverify.tex"
+
+# A formula of more source lines than this fills more than a page, and goes to the appendix.
+_LINES_OF_A_PAGE = 50
 
 
 def write_document(folder: Path, fragments: Sequence[Fragment]) -> list[Path]:
@@ -66,14 +70,15 @@ def _article(fragments: Sequence[Fragment]) -> str:
         keep_trailing_newline=True,
     )
     environment.filters["tex"] = escaped
-    claims = [fragment for fragment in fragments if fragment.name in CLAIMS]
-    sections = [
-        (derivation(name), [each for each in fragments if each.name.startswith(f"{name}.")])
-        for name in names()
-    ]
+    environment.filters["lines"] = lambda prose: "\n".join(paragraph(prose))
+    formulas = {
+        name: [each for each in fragments if each.name.startswith(f"{name}.")] for name in names()
+    }
+    claims = [each for each in fragments if each.name in CLAIMS]
     return environment.get_template(f"{DOCUMENT}.j2").render(
         version=version(),
-        sections=[(found, formulas) for found, formulas in sections if formulas],
+        sections=[(derivation(name), found) for name, found in formulas.items() if found],
+        long=[each for each in fragments if each.body.count("\n") > _LINES_OF_A_PAGE],
         asserted=[each for each in claims if CLAIMS[each.name].stance == ASSERTED],
         disputed=[each for each in claims if CLAIMS[each.name].stance != ASSERTED],
     )

@@ -13,7 +13,7 @@ from functools import cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from verify.latex.displays import display, source_lines
+from verify.latex.displays import display, paragraph
 from verify.latex.fragment import Fragment
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ class Described:
     Parameters
     ----------
     title : str
-        What the formula is, in plain words.
+        What the formula is, in plain words without an article.
     qualification : str
         What follows the formula in the same sentence: LaTeX, math delimited by ``$``.
     """
@@ -41,8 +41,14 @@ class Described:
 _SIGNS = r"for $x$ uniform on $\{-1, +1\}^{d}$"
 _CONVENTION = r"$L = \mathbb{E} (f - y)^{2}$"
 _LOSS = rf"where {_CONVENTION}"
-_ALONG = rf"for every $A \in \mathbb{{R}}^{{m}}$, where $t_{{i}} = v_{{i}} \cdot A$ and {_CONVENTION}"
+_ALONG = (
+    rf"for every $A \in \mathbb{{R}}^{{m}}$, where $t_{{i}} = v_{{i}} \cdot A$ and {_CONVENTION}"
+)
 _ANTISYMMETRIC = r"at $\tilde{\theta} = -\theta$"
+_REST = (
+    r"where $\sum_{i} c_{i} v_{i}$ is what the first step subtracts from its signal"
+    r" $e^{\Delta} v_{a} + e^{-\Delta} v_{b}$"
+)
 _ZERO = r"at $\theta = \tilde{\theta} = 0$"
 _MASSES = (
     r"where $\alpha$, $\alpha'$ are the weights that $\gamma$ puts on the positions with"
@@ -84,9 +90,7 @@ FORMULAS: Mapping[str, Described] = MappingProxyType(
         "antisymmetric.loss": Described(
             "population loss at the antisymmetric start", f"{_ANTISYMMETRIC}, {_LOSS}"
         ),
-        "antisymmetric.kappa": Described(
-            "the constant kappa of the first step's rest", _ANTISYMMETRIC
-        ),
+        "antisymmetric.kappa": Described("constant kappa of the first step's rest", _ANTISYMMETRIC),
         "antisymmetric.push": Described(
             "first step of the query: signal minus rest", f"{_ANTISYMMETRIC} and {_ALONG}"
         ),
@@ -95,24 +99,24 @@ FORMULAS: Mapping[str, Described] = MappingProxyType(
         ),
         "antisymmetric.rest_weight": Described(
             "weights of the first step's rest",
-            rf"{_ANTISYMMETRIC}, where $\sum_{{i}} c_{{i}} v_{{i}}$ is the rest of the first step",
+            f"{_ANTISYMMETRIC}, {_REST}",
         ),
         "antisymmetric.sum_of_rest_weights": Described(
             "sum of the weights of the first step's rest",
-            rf"{_ANTISYMMETRIC}, where $\sum_{{i}} c_{{i}} v_{{i}}$ is the rest of the first step",
+            f"{_ANTISYMMETRIC}, {_REST}",
         ),
         "zero.loss": Described("population loss where both queries vanish", f"{_ZERO}, {_LOSS}"),
         "zero.gradient": Described(
-            "derivative of the population loss where both queries vanish", f"{_ZERO} and {_ALONG}"
+            "derivative along the query, where both vanish", f"{_ZERO} and {_ALONG}"
         ),
         "zero.gradient_tilde": Described(
-            "derivative along the other query where both queries vanish", f"{_ZERO} and {_ALONG}"
+            "derivative along the other query, where both vanish", f"{_ZERO} and {_ALONG}"
         ),
         "worst_case.residual_plus": Described(
-            "residual of an input whose label is -1, without a difference", _MASSES
+            "residual of an input with a negative label, without a difference", _MASSES
         ),
         "worst_case.residual_minus": Described(
-            "residual of an input whose label is +1, without a difference", _MASSES
+            "residual of an input with a positive label, without a difference", _MASSES
         ),
         "worst_case.edge_peak": Described(
             "largest residual inside an edge of the zonotope",
@@ -140,7 +144,7 @@ def formula_fragment(name: str) -> Fragment:
     formula = found.formula(within)
     lines = [
         *display(f"{formula.left} = {latex(formula.right)},", label=f"eq:{name}"),
-        *source_lines(f"{described.qualification}."),
+        *paragraph(f"{described.qualification}."),
     ]
     return Fragment(name=name, title=described.title, source=found.source, body="\n".join(lines))
 

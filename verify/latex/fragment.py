@@ -12,6 +12,9 @@ __all__ = ["Fragment", "fingerprint"]
 
 _HEX_DIGITS = 12
 
+_WHITE = " \t\n"
+_RUN = re.compile(f"[{_WHITE}]+")
+
 
 @dataclass(frozen=True, kw_only=True)
 class Fragment:
@@ -52,6 +55,9 @@ def fingerprint(body: str) -> str:
     To TeX any run of white space is one space, and an empty line ends a paragraph. So it is
     here: indentation and line breaks may change, an empty line may not be added or dropped.
     """
-    paragraphs = re.split(r"\n[ \t]*\n", body.strip())
-    layout_free = "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
+    layout_free = _RUN.sub(_what_tex_sees, body.strip(_WHITE))
     return hashlib.sha256(layout_free.encode()).hexdigest()[:_HEX_DIGITS]
+
+
+def _what_tex_sees(run: re.Match[str]) -> str:
+    return "\n\n" if run[0].count("\n") > 1 else " "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 
@@ -16,8 +16,13 @@ __all__ = ["Paste", "State", "Verdict", "find_pastes", "judge", "read_paper"]
 # What stands before the first percent sign that is not escaped, and the comment behind it.
 _COMMENT = re.compile(r"(?P<code>(?:[^\\%]|\\.)*)%[%\s]*(?P<comment>.*)")
 _OPENING = re.compile(r"xorverify (?P<name>[!-~]+) \(")
-_RECORD = re.compile(r"xorverify [!-~]+ \(.*\) v(?P<version>[!-~]+) sha256:(?P<digest>[0-9a-f]+)")
+_RECORD = re.compile(
+    rf"{_OPENING.pattern}.*\) v(?P<version>[!-~]+) sha256:(?P<digest>[0-9a-f]+)(?: |$)"
+)
 _CLOSING = re.compile(r"end xorverify (?P<name>[!-~]+)")
+
+# An opening comment is long enough for an editor to wrap; more lines than this it never takes.
+_LINES_OF_AN_OPENING = 5
 
 
 class State(StrEnum):
@@ -29,7 +34,7 @@ class State(StrEnum):
     UNKNOWN = "unknown name"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Paste:
     """A fragment as it stands in a paper.
 
@@ -39,24 +44,129 @@ class Paste:
         Where it starts, from 1.
     name : str
         The name in its comments.
-    version : str or None
-        The version it was printed by; None if its opening comment cannot be read.
-    digest : str or None
-        The fingerprint in its opening comment; None if that cannot be read.
-    body : str or None
-        What stands between its comments; None if one of them is missing.
+    version, digest : str
+        The version that printed it and the fingerprint it had then, by its opening comment.
+    body : str
+        What stands between its comments.
+    damage : str
+        What is wrong with the comments themselves; nothing else is known then but the name.
     """
 
     line: int
     name: str
-    version: str | None
-    digest: str | None
-    body: str | None
+    version: str = ""
+    digest: str = ""
+    body: str = ""
+    damage: str = ""
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """A paste's state, and in words why it is not current."""
+    """The state of a paste, and in words why it is not current."""
 
     state: State
     detail: str = ""
+
+
+def read_paper(path: Path) -> str:
+    """Return the text of a LaTeX file in any encoding that extends ASCII, lines ended by newlines.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If the file cannot be read.
+    """
+    try:
+        # Fragments are ASCII; what stands around them only has to be carried through.
+        return path.read_text(encoding="latin-1")
+    except OSError as failure:
+        raise InvalidArgumentError(
+            "check", path, f"cannot be read: {failure.strerror}; name a LaTeX file"
+        ) from None
+
+
+def find_pastes(paper: str) -> Iterator[Paste]:
+    """Yield the fragments between their comments, in order; a comment that is alone is damage."""
+    opened: Paste | None = None
+    body: list[str] = []
+    for number, line, code, comment in _lines(paper):
+        closing, record = _CLOSING.match(comment), _RECORD.match(comment)
+        if closing is None and record is None:
+            body.append(line)
+            continue
+        if opened is not None:
+            if closing is not None and closing["name"] == opened.name:
+                yield replace(opened, body="\n".join([*body, code]))
+                closing = None
+            else:
+                yield replace(opened, damage="its closing comment is missing")
+            opened = None
+        if closing is not None:
+            yield Paste(
+                line=number,
+                name=closing["name"],
+                damage="its opening comment is missing or cannot be read",
+            )
+        if record is not None:
+            opened, body = Paste(line=number, **record.groupdict()), []
+    if opened is not None:
+        yield replace(opened, damage="its closing comment is missing")
+
+
+def judge(paste: Paste, today: Callable[[str], str | None]) -> Verdict:
+    """Return what has become of a paste.
+
+    Parameters
+    ----------
+    paste : Paste
+        The fragment in the paper.
+    today : callable
+        Maps the name of a fragment to the fingerprint it has now; None if there is none.
+    """
+    if paste.damage:
+        return Verdict(State.ALTERED, paste.damage)
+    if fingerprint(paste.body) != paste.digest:
+        return Verdict(State.ALTERED, "what is pasted no longer matches its recorded hash")
+    now = today(paste.name)
+    if now is None:
+        return Verdict(State.UNKNOWN, "'latex --list' names all fragments")
+    if now != paste.digest:
+        return Verdict(
+            State.STALE, f"the fragment has changed since v{paste.version}; paste it again"
+        )
+    return Verdict(State.CURRENT)
+
+
+def _lines(paper: str) -> Iterator[tuple[int, str, str, str]]:
+    """Yield number, whole line, what stands before the comment, and the comment, spaces single.
+
+    An opening comment that was wrapped is one line, with the number of its first.
+    """
+    parted = [_parted(line) for line in paper.split("\n")]
+    number = 0
+    while number < len(parted):
+        line, code, comment = parted[number]
+        taken = 1
+        if _OPENING.match(comment):
+            taken, comment = _unwrapped(parted[number : number + _LINES_OF_AN_OPENING])
+        yield number + 1, line, code, comment
+        number += taken
+
+
+def _unwrapped(parted: list[tuple[str, str, str]]) -> tuple[int, str]:
+    """Return over how many lines the opening comment that comes first goes, and all of it."""
+    comment = first = parted[0][2]
+    for taken, (_, code, continued) in enumerate(parted[1:], start=2):
+        if _RECORD.match(comment) or _OPENING.match(continued) or code.strip():
+            break
+        comment = f"{comment} {continued}"
+        if _RECORD.match(comment):
+            return taken, comment
+    return 1, first
+
+
+def _parted(line: str) -> tuple[str, str, str]:
+    found = _COMMENT.match(line)
+    if found is None:
+        return line, line, ""
+    return line, line[: found.end("code")], " ".join(found["comment"].split())

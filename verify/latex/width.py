@@ -9,19 +9,17 @@ from __future__ import annotations
 
 import re
 from collections import deque
+from collections.abc import Mapping
+from functools import cache
 
-__all__ = ["width"]
+__all__ = ["MARK", "width"]
 
-_TOKEN = re.compile(r"\\[A-Za-z]+|\\.|\S")
+MARK = re.compile(r"\\[A-Za-z]+|\\.|\S")
+"""What TeX reads as one token in math mode: a command or a character; spaces do not count."""
 
-_SCRIPT = 0.75  # glyphs of 7 points are wider than seven tenths of those of 10 points
-_BAR = 4.0
+_STACKED = {r"\frac": 4.0, r"\binom": 16.0}
 _RADICAL = 10.0
-_PARENTHESES = 16.0
-
-_LOWER, _UPPER, _DIGIT, _PARENTHESIS, _COMMAND = 6.0, 8.5, 5.0, 4.0, 7.5
 _LETTER_OF_A_NAME, _AROUND_A_NAME = 5.6, 3.4
-_RELATION, _OPERATOR = 13.4, 12.3
 
 _NAMES = {
     rf"\{name}" for name in ("arg", "cosh", "exp", "lim", "log", "max", "min", "Pr", "sinh", "sup")
@@ -33,16 +31,19 @@ _DRESSINGS = {r"\bar", r"\mathbb", r"\mathcal", r"\mathrm", r"\operatorname", r"
 """Commands whose argument is as wide as without them."""
 
 _GLYPHS = {
-    **dict.fromkeys(("+", "-", r"\pm"), _OPERATOR),
-    **dict.fromkeys(("=", "<", ">", r"\le", r"\ge", r"\ne", r"\in", r"\notin", r"\to"), _RELATION),
-    **dict.fromkeys(("(", ")", "[", "]", r"\{", r"\}", "|", "/", r"\langle"), _PARENTHESIS),
-    r"\rangle": 6.0,  # with the thin space before a product's next factor
+    **dict.fromkeys("ijlt", 4.2),
+    **dict.fromkeys("bceqrsz", 4.8),
+    **dict.fromkeys("mw", 8.8),
+    **dict.fromkeys(("+", "-", r"\pm"), 12.3),
+    **dict.fromkeys(("=", "<", ">", r"\le", r"\ge", r"\ne", r"\in", r"\notin", r"\to"), 13.4),
+    **dict.fromkeys(("(", ")", "[", "]", "|", r"\langle", r"\rangle"), 3.9),
+    **dict.fromkeys((r"\{", r"\}", "/"), 5.1),
     **dict.fromkeys((r"\left", r"\right", r"\bigl", r"\bigr"), 4.5),
     **dict.fromkeys((",", ";", ":"), 4.6),
     **dict.fromkeys((".", "'"), 3.0),
     r"\cdot": 7.3,
-    r"\sum": 18.0,
-    r"\prod": 16.5,
+    r"\sum": 16.2,  # with the thin space before what is summed
+    r"\prod": 14.6,
     r"\dots": 13.5,
     r"\ldots": 13.5,
     r"\,": 1.7,
@@ -50,53 +51,56 @@ _GLYPHS = {
     r"\quad": 10.0,
     r"\qquad": 20.0,
 }
+# In scripts there are no spaces around operators and relations.
+_GLYPHS_OF_SCRIPTS = {**_GLYPHS, **dict.fromkeys("+-=<>", 7.8), **dict.fromkeys(",;:", 2.8)}
+_LOWER, _UPPER, _DIGIT, _COMMAND = 6.0, 8.8, 5.1, 7.5
 
 
+@cache
 def width(math: str) -> float:
     """Return an upper estimate of the width in points of `math`, set at 10 points."""
-    return _sequence(deque(_TOKEN.findall(math)))
+    return _sequence(deque(MARK.findall(math)), _GLYPHS)
 
 
-def _sequence(tokens: deque[str]) -> float:
-    """Consume tokens up to the end or to the brace that closes a group; return their width."""
+def _sequence(marks: deque[str], glyphs: Mapping[str, float]) -> float:
+    """Consume marks up to the end or to the brace that closes a group; return their width."""
     total = 0.0
-    while tokens:
-        token = tokens.popleft()
-        if token == "}":
+    while marks:
+        mark = marks.popleft()
+        if mark == "}":
             break
-        nucleus = _atom(token, tokens)
+        nucleus = _atom(mark, marks, glyphs)
         scripts = 0.0
-        while tokens and tokens[0] in {"^", "_"}:
-            tokens.popleft()
-            scripts = max(scripts, _SCRIPT * _argument(tokens))
-        total += max(nucleus, scripts) if token in _LIMITS else nucleus + scripts
+        while marks and marks[0] in {"^", "_"}:
+            marks.popleft()
+            # Glyphs of 7 points are wider than seven tenths of those of 10; half a point follows.
+            scripts = max(scripts, 0.8 * _argument(marks, _GLYPHS_OF_SCRIPTS) + 0.5)
+        total += max(nucleus, scripts) if mark in _LIMITS else nucleus + scripts
     return total
 
 
-def _argument(tokens: deque[str]) -> float:
-    return _atom(tokens.popleft(), tokens) if tokens else 0.0
+def _argument(marks: deque[str], glyphs: Mapping[str, float]) -> float:
+    return _atom(marks.popleft(), marks, glyphs) if marks else 0.0
 
 
-def _atom(token: str, tokens: deque[str]) -> float:
-    """Return the width of what `token` begins; its arguments are consumed."""
-    if token == "{":
-        return _sequence(tokens)
-    if token == r"\frac":
-        return max(_argument(tokens), _argument(tokens)) + _BAR
-    if token == r"\binom":
-        return max(_argument(tokens), _argument(tokens)) + _PARENTHESES
-    if token == r"\sqrt":
-        return _argument(tokens) + _RADICAL
-    if token in _DRESSINGS:
-        return _argument(tokens)
-    if token in _NAMES:
-        return _LETTER_OF_A_NAME * len(token.removeprefix("\\")) + _AROUND_A_NAME
-    return _GLYPHS.get(token) or _letter(token)
+def _atom(mark: str, marks: deque[str], glyphs: Mapping[str, float]) -> float:
+    """Return the width of what `mark` begins; its arguments are consumed."""
+    if mark == "{":
+        return _sequence(marks, glyphs)
+    if mark in _STACKED:
+        return max(_argument(marks, glyphs), _argument(marks, glyphs)) + _STACKED[mark]
+    if mark == r"\sqrt":
+        return _argument(marks, glyphs) + _RADICAL
+    if mark in _DRESSINGS:
+        return _argument(marks, glyphs)
+    if mark in _NAMES:
+        return _LETTER_OF_A_NAME * len(mark.removeprefix("\\")) + _AROUND_A_NAME
+    return glyphs[mark] if mark in glyphs else _other(mark)
 
 
-def _letter(token: str) -> float:
-    if token.startswith("\\"):
+def _other(mark: str) -> float:
+    if mark.startswith("\\"):
         return _COMMAND
-    if token.isdigit():
+    if mark.isdigit():
         return _DIGIT
-    return _UPPER if token.isupper() else _LOWER
+    return _UPPER if mark.isupper() else _LOWER

@@ -1,0 +1,196 @@
+"""Certificates and counterexamples that travel: one JSON file from which a verdict is re-decided.
+
+The file holds the exact inputs and what was concluded from them. Replaying reads the inputs,
+checks that they are the ones the file was made from, and decides again; what the file says was
+concluded is compared, never believed. Numbers are strings of exact values: the arrays in binary64
+hexadecimal, step size and tolerance in decimal. Large embeddings that were drawn are kept as their
+draw. Nothing in the file is ever executed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from numerics.arguments import InvalidArgumentError, check_support, finite_array
+from verify.decimals import ExactDecimal, parse_positive
+from verify.environment import package_versions, version
+from verify.files import write_atomically
+from verify.instance import Instance, draw_origin
+from verify.memory import embedding_bytes, refuse_beyond_memory
+from verify.origin import Origin
+
+__all__ = ["Question", "exact_binary64", "load_bundle", "save_bundle"]
+
+FORMAT = "xorverify-bundle-1"
+CLAIM = "theorem2-instances"
+
+# Above this many entries, drawn embeddings are kept as their draw.
+_WRITTEN_OUT = 4096
+_HEX = re.compile(r"-?0x[01]\.[0-9a-f]{1,13}p[+-][0-9]{1,4}|-?0x0\.0p\+0")
+_LARGEST_FILE = 1 << 30
+_NAMES = ("V", "theta", "theta_tilde")
+
+
+@dataclass(frozen=True)
+class Question:
+    """Whether after one step every input has a loss of at most the tolerance.
+
+    Parameters
+    ----------
+    instance : Instance
+        The exact instance.
+    eta, tolerance : ExactDecimal
+        Step size and tolerance, exact, with the text they are shown as.
+    """
+
+    instance: Instance
+    eta: ExactDecimal
+    tolerance: ExactDecimal
+
+
+def exact_binary64(value: float) -> ExactDecimal:
+    """Return a binary64 number as the exact number it is, shown in full."""
+    return ExactDecimal(str(Decimal(value)), Fraction(value))
+
+
+def save_bundle(path: Path, question: Question, result: Mapping[str, object]) -> None:
+    """Write a bundle.
+
+    Parameters
+    ----------
+    path : Path
+        Where it goes.
+    question : Question
+        What was decided.
+    result : mapping
+        The document of the decision; strict JSON.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If the file cannot be written.
+    """
+    instance = question.instance
+    arrays = {name: getattr(instance, name) for name in _NAMES}
+    document = {
+        "format": FORMAT,
+        "claim": CLAIM,
+        "versions": {"xorverify": version(), **package_versions()},
+        "inputs": {
+            **_written(instance, arrays),
+            "support": list(instance.support),
+            "eta": question.eta.text,
+            "tolerance": question.tolerance.text,
+        },
+        "sha256": {name: _digest(array) for name, array in arrays.items()},
+        "result": dict(result),
+    }
+    text = json.dumps(document, indent=1, allow_nan=False) + "\n"
+    write_atomically("bundle", path, lambda stream: stream.write(text.encode()))
+
+
+def load_bundle(path: Path) -> tuple[Question, str]:
+    """Read a bundle, check that its inputs are the ones it was made from, and return them.
+
+    Returns
+    -------
+    question : Question
+        What to decide again.
+    verdict : str
+        What was concluded when the bundle was saved.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If the file cannot be read, is no bundle, or an array does not have its recorded hash.
+    """
+    document = _read(path)
+    try:
+        inputs, hashes = document["inputs"], document["sha256"]
+        instance = _instance(path, inputs)
+        for name in _NAMES:
+            if hashes[name] != _digest(getattr(instance, name)):
+                raise _unusable(path, f"the numbers of {name} do not fit their hash")
+        eta, tolerance = (_number(path, name, inputs[name]) for name in ("eta", "tolerance"))
+        return Question(instance, eta, tolerance), str(document["result"]["verdict"])
+    except (KeyError, TypeError) as missing:
+        raise _unusable(path, f"an entry is missing or of the wrong kind ({missing})") from None
+
+
+def _written(instance: Instance, arrays: Mapping[str, NDArray[np.float64]]) -> dict[str, object]:
+    if instance.V.size > _WRITTEN_OUT and instance.origin is not None:
+        again = draw_origin(instance.origin)
+        if all(_digest(getattr(again, name)) == _digest(arrays[name]) for name in _NAMES):
+            return {"origin": instance.origin.as_json()}
+    return {
+        name: {"shape": list(array.shape), "hex": [value.hex() for value in array.ravel().tolist()]}
+        for name, array in arrays.items()
+    }
+
+
+def _instance(path: Path, inputs: Mapping[str, Any]) -> Instance:
+    support = inputs["support"]
+    if "origin" in inputs:
+        origin = Origin.from_json("bundle", inputs["origin"])
+        refuse_beyond_memory("bundle", path, embedding_bytes(origin.d, origin.m))
+        drawn = draw_origin(origin)
+        return Instance(
+            drawn.V, drawn.theta, drawn.theta_tilde, check_support((*support,), origin.d)
+        )
+    V, theta, theta_tilde = (_array(path, name, inputs[name]) for name in _NAMES)
+    if V.ndim != 2 or not theta.shape == theta_tilde.shape == V.shape[1:]:
+        raise _unusable(path, "the shapes of V, theta and theta_tilde do not fit")
+    return Instance(V, theta, theta_tilde, check_support((*support,), len(V)))
+
+
+def _array(path: Path, name: str, given: Mapping[str, Any]) -> NDArray[np.float64]:
+    shape, values = [int(size) for size in given["shape"]], given["hex"]
+    if min(shape, default=0) < 1 or len(values) != math.prod(shape):
+        raise _unusable(path, f"{name} does not have the entries of its shape")
+    if not all(isinstance(value, str) and _HEX.fullmatch(value) for value in values):
+        raise _unusable(path, f"an entry of {name} is no hexadecimal binary64 number")
+    try:
+        flat = np.array([float.fromhex(value) for value in values])
+    except OverflowError:
+        raise _unusable(path, f"an entry of {name} is beyond binary64") from None
+    return finite_array(name, flat.reshape(shape), len(shape))
+
+
+def _number(path: Path, name: str, text: object) -> ExactDecimal:
+    if not isinstance(text, str):
+        raise _unusable(path, f"{name} is no string")
+    return parse_positive(name, text)
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        if path.stat().st_size > _LARGEST_FILE:
+            raise _unusable(path, "larger than 1 GiB")
+        document = json.loads(path.read_bytes())
+    except OSError as failure:
+        raise _unusable(path, str(failure.strerror)) from None
+    except (ValueError, RecursionError):
+        raise _unusable(path, "not a JSON document") from None
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        raise _unusable(path, f"not a document of the format {FORMAT}")
+    return document
+
+
+def _digest(array: NDArray[np.float64]) -> str:
+    return hashlib.sha256(np.ascontiguousarray(array, dtype="<f8").data).hexdigest()
+
+
+def _unusable(path: Path, reason: str) -> InvalidArgumentError:
+    return InvalidArgumentError("bundle", path, f"unusable bundle: {reason}")

@@ -1,0 +1,31 @@
+"""``replay``: re-decide a saved certificate or counterexample from its file alone."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from verify.commands.certify import add_max_bits, decide, outcome, read_max_bits
+from verify.commands.options import add_json
+from verify.outcome import Outcome
+
+NAME = "replay"
+SUMMARY = "re-decide a saved certificate or counterexample from its file alone"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    parser.add_argument("bundle", metavar="BUNDLE", help="a file written by certify --bundle")
+    add_max_bits(parser)
+    add_json(parser)
+
+
+def execute(options: argparse.Namespace) -> Outcome:
+    """Decide again; what the file says was concluded is compared, never believed."""
+    max_bits = read_max_bits(options)
+
+    from verify.bundle import load_bundle
+
+    question, recorded = load_bundle(Path(options.bundle))
+    document = decide(question, max_bits) | {"recorded_verdict": recorded}
+    return outcome(document)
