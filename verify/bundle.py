@@ -156,8 +156,9 @@ def _instance(path: Path, inputs: Mapping[str, Any]) -> Instance:
 
 
 def _array(path: Path, name: str, given: Mapping[str, Any]) -> NDArray[np.float64]:
-    shape, values = [int(size) for size in given["shape"]], given["hex"]
-    if min(shape, default=0) < 1 or len(values) != math.prod(shape):
+    shape, values = given["shape"], given["hex"]
+    whole = all(isinstance(size, int) and size > 0 for size in shape)
+    if not whole or len(values) != math.prod(shape):
         raise _unusable(path, f"{name} does not have the entries of its shape")
     if not all(isinstance(value, str) and _HEX.fullmatch(value) for value in values):
         raise _unusable(path, f"an entry of {name} is no hexadecimal binary64 number")

@@ -113,17 +113,16 @@ def _scaled(array: NDArray[np.float64], exponent: int) -> NDArray[np.float64]:
 
 
 def _slices(block: NDArray[np.float64], width: int) -> Iterator[tuple[NDArray[np.float64], int]]:
-    """Yield integer matrices of size at most 2^width, with exponents of units; their sum is exact.
+    """Yield integer matrices below 2^width in size, with exponents of units; their sum is exact.
 
-    Rounding the rest to a multiple of 2^unit and subtracting is exact in binary64: the difference
-    is a multiple of the last place of the rest, and no larger than the rest. Where an entry is so
-    small that scaling underflows, it rounds to zero as it would without.
+    Cutting off the bits below 2^unit leaves exactly those bits, with no rounding and no overflow.
+    Where an entry is so small that scaling underflows, it is cut off whole, as it would be without.
     """
     rest = block
     with np.errstate(under="ignore"):
         while (exponent := _exponent(rest)) > _LEAST_EXPONENT:  # until the rest is zero
             unit = max(exponent - width, _LEAST_EXPONENT)
-            slice_ = np.rint(_scaled(rest, -unit))
+            slice_ = np.trunc(_scaled(rest, -unit))
             yield slice_, unit
             rest = rest - _scaled(slice_, unit)
 

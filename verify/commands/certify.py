@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -61,8 +62,11 @@ def execute(options: argparse.Namespace) -> Outcome:
 
     question = Question(instance, given_eta, tolerance)
     document = decide(question, max_bits)
-    if target is not None and document["verdict"] != "undecided":
-        save_bundle(target, question, document)
+    if target is not None:
+        if document["verdict"] == "undecided":
+            print(f"no bundle is written: {document['reason']}", file=sys.stderr)
+        else:
+            save_bundle(target, question, document)
     return outcome(document)
 
 

@@ -7,16 +7,16 @@ from numerics.balls.ternary import Ternary, less, less_equal
 
 
 def test_overlapping_balls_are_in_no_order():
-    # [0, 2] and [1, 3]
+    # From 0 to 2, and from 1 to 3.
     assert less(arb(1, 1), arb(2, 1)) is Ternary.UNKNOWN
     assert less_equal(arb(1, 1), arb(2, 1)) is Ternary.UNKNOWN
 
 
 def test_separate_balls_and_common_ends():
-    low, high = arb(1, 1), arb(4, 1)  # [0, 2] and [3, 5]
+    low, high = arb(1, 1), arb(4, 1)  # from 0 to 2, from 3 to 5
     assert less(low, high) is Ternary.TRUE
     assert less(high, low) is Ternary.FALSE
-    touching = arb(3, 1)  # [2, 4]
+    touching = arb(3, 1)  # from 2 to 4
     assert less_equal(low, touching) is Ternary.TRUE
     assert less(low, touching) is Ternary.UNKNOWN
     assert less(touching, low) is Ternary.FALSE
