@@ -100,25 +100,30 @@ def symmetric(radius: arb) -> arb:
 def lower_end(x: arb) -> Fraction | None:
     """Return a number not above any member of x; None if there is none worth writing out.
 
-    It is the ball's lower end exactly, unless it has bits below 2^-65536: then it is the next
-    multiple of that below.
+    It is the ball's lower end exactly, unless it has bits below 2^-65536: then it is rounded
+    downwards to a multiple of that.
     """
-    upper = upper_end(-x)
-    return None if upper is None else -upper
+    return _end(x, -1)
 
 
 def upper_end(x: arb) -> Fraction | None:
     """Return a number not below any member of x, as `lower_end`."""
+    return _end(x, 1)
+
+
+def _end(x: arb, side: int) -> Fraction | None:
     if not x.is_finite():
         return None
     total = Fraction(0)
-    # Midpoint and radius are dyadic: no rounding but the one upwards.
-    for part in (x.mid(), x.rad()):
+    # Midpoint and radius are dyadic: nothing is rounded, at whatever precision this is called.
+    for part, sign in ((x.mid(), 1), (x.rad(), side)):
         mantissa, exponent = map(int, part.man_exp())
+        mantissa *= sign
         if mantissa and exponent + mantissa.bit_length() > _COARSEST:
             return None
         if exponent < _FINEST:
-            mantissa, exponent = -(-mantissa >> (_FINEST - exponent)), _FINEST
+            # Away from the ball: a shift to the right rounds down.
+            mantissa, exponent = side * (-(-side * mantissa >> (_FINEST - exponent))), _FINEST
         total += Fraction(mantissa) * Fraction(2) ** exponent
     return total
 

@@ -7,7 +7,15 @@ from types import MappingProxyType
 
 from numerics.arguments import InvalidArgumentError
 from verify.claim import Claim
-from verify.claims import antisymmetric, embeddings, parameters, population, theorem2, worst_case
+from verify.claims import (
+    antisymmetric,
+    certified,
+    embeddings,
+    parameters,
+    population,
+    theorem2,
+    worst_case,
+)
 
 __all__ = ["CLAIMS", "find_claim", "register"]
 
@@ -34,7 +42,15 @@ def register(claims: Iterable[Claim]) -> Mapping[str, Claim]:
 
 CLAIMS = register(
     claim
-    for module in (population, antisymmetric, worst_case, embeddings, theorem2, parameters)
+    for module in (
+        population,
+        antisymmetric,
+        worst_case,
+        embeddings,
+        theorem2,
+        certified,
+        parameters,
+    )
     for claim in module.CLAIMS
 )
 """Every claim by its permanent id, in the order of the report."""

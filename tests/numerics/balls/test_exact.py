@@ -81,6 +81,15 @@ def test_ends_lie_outside_and_are_exact(middle, radius, bits):
     assert low + high == 2 * mantissa * Fraction(2) ** exponent
 
 
+def test_ends_do_not_depend_on_the_precision_they_are_read_at():
+    with working_precision(300):
+        third = arb(1) / 3
+    with working_precision(10):
+        low, high = lower_end(third), upper_end(third)
+    assert low <= Fraction(1, 3) <= high
+    assert high - low < Fraction(1, 2**290)
+
+
 def test_ends_of_what_cannot_be_written_out():
     assert upper_end(arb.nan()) is None
     assert lower_end(arb(0, arb.pos_inf())) is None

@@ -104,7 +104,8 @@ def test_the_slack_covers_every_instance_within_it(seed, d, exponent):
         moved = []
         for part, slack in zip(integers, slacks, strict=True):
             signs = rng.integers(0, 2, d) * 2 - 1
-            moved.append([(n << 20) + int(s) * int(slack * 2**30) for n, s in zip(part, signs)])
+            reach = int(slack * 2**30)
+            moved.append([(n << 20) + int(s) * reach for n, s in zip(part, signs, strict=True)])
         supremum = supremum_of(moved, -30, (0, 1))
         assert low <= supremum + NEGLIGIBLE
         assert supremum - NEGLIGIBLE <= high
@@ -212,18 +213,16 @@ def test_enumeration_and_search_settle_open_brackets():
             assert lower_end(found.attained) <= supremum + NEGLIGIBLE
             assert supremum - NEGLIGIBLE <= upper_end(found.bound)
             assert upper_end(found.bound) - lower_end(found.attained) < Fraction(1, 10**30)
-            for shift, decided in (
-                (Fraction(-1, 10**20), "exceeds"),
-                (Fraction(1, 10**20), "below"),
-            ):
-                target = arb((int((supremum + shift) * 2**120), -120))
+            for side in (-1, 1):
+                shifted = supremum + side * Fraction(1, 10**20)
+                target = arb((int(shifted * 2**120), -120))
                 searched, finished = search_branch(generators, target)
                 both = joined(opposite, searched)
                 assert finished
                 assert lower_end(both.attained) <= supremum + NEGLIGIBLE
                 assert supremum - NEGLIGIBLE <= upper_end(both.bound)
-                assert (both.attained > target) == (decided == "exceeds")
-                assert (both.bound <= target) == (decided == "below")
+                assert (both.attained > target) == (side < 0)
+                assert (both.bound <= target) == (side > 0)
 
 
 def test_a_search_that_is_cut_off_still_brackets(monkeypatch):
