@@ -17,6 +17,7 @@ import sympy as sp
 from derivations.differentiation import NumericModel
 from derivations.enumeration import enumerated_loss
 from derivations.evaluation import evaluate, evaluate_over
+from derivations.gradient import attention_gradient, gradient_along, gradient_along_tilde
 from derivations.identities import require, require_equal
 from derivations.instances import random_fractions, seeded
 from derivations.latex import equation, latex
@@ -39,7 +40,7 @@ from derivations.notation import (
     rho,
     t,
 )
-from derivations.population import attention_gradient, gradient_along, gradient_along_tilde, loss
+from derivations.population import loss
 from derivations.power_sums import Entry, PowerSum, density
 from derivations.softmax import vectorial
 

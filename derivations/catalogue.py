@@ -13,7 +13,8 @@ __all__ = ["TITLES", "load", "names"]
 TITLES = {
     "moments": "Moments of products of linear forms in independent signs",
     "softmax": "The derivative of softmax attention",
-    "population": "Population loss and gradient, for any pair of queries",
+    "population": "The population loss, for any pair of queries",
+    "gradient": "The gradient of the population loss, for any pair of queries",
     "antisymmetric": "The antisymmetric start: closed loss, signal and rest of the first step",
     "zero": "Loss and gradient where both queries vanish",
     "worst_case": "The loss of the worst input",

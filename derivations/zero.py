@@ -9,6 +9,7 @@ import sympy as sp
 from derivations.antisymmetric import closed_loss, push
 from derivations.enumeration import enumerated_loss
 from derivations.evaluation import evaluate
+from derivations.gradient import gradient_along, gradient_along_tilde
 from derivations.identities import require, require_equal
 from derivations.latex import equation
 from derivations.ledger import Derivation, Formula, Method, Step
@@ -26,7 +27,7 @@ from derivations.notation import (
     omega,
     t,
 )
-from derivations.population import gradient_along, gradient_along_tilde, loss
+from derivations.population import loss
 from derivations.power_sums import Entry, PowerSum
 from derivations.softmax import vectorial
 

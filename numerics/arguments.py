@@ -153,6 +153,8 @@ def _refuse_inexact_integers(
 def _refuse_non_finite(what: str, array: NDArray[np.float64]) -> None:
     # A sum of squares is finite only if every entry is: one BLAS pass and no temporary. It can
     # overflow on finite entries, so only the entries themselves decide a refusal.
+    if array.size == 0:
+        return
     rows = array.reshape(array.shape[0], -1) if array.ndim > 1 else array.reshape(-1, 1)
     for block in row_blocks(*rows.shape):
         part = rows[block].reshape(-1)
@@ -165,6 +167,8 @@ def _refuse_non_finite(what: str, array: NDArray[np.float64]) -> None:
 
 
 def _entry(what: str, index: tuple[SupportsIndex, ...]) -> str:
+    if not index:
+        return what
     return f"{what}[{', '.join(str(operator.index(i)) for i in index)}]"
 
 

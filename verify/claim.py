@@ -56,10 +56,10 @@ class Evidence:
     ----------
     cell : str
         What was looked at, for example ``d=1024, m=256``.
-    subject : {"statement", "kernel"}
-        Whether this speaks of the claim's statement or of the binary64 kernel that the rest of
-        the toolkit uses for it. A kernel that disagrees turns its claim red; a kernel that
-        agrees proves nothing about the statement.
+    subject : {"statement", "cross-check"}
+        Whether this establishes the claim's statement, or holds one computation of the toolkit
+        against another at instances. A cross-check that disagrees turns its claim red; one
+        that agrees proves nothing about the statement.
     method : str
         How the value was obtained, for example ``exact enumeration``.
     grade : Grade
@@ -79,7 +79,7 @@ class Evidence:
     """
 
     cell: str
-    subject: Literal["statement", "kernel"]
+    subject: Literal["statement", "cross-check"]
     method: str
     grade: Grade
     computed: str

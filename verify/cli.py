@@ -6,7 +6,9 @@ import argparse
 import json
 import os
 import re
+import signal
 import sys
+import threading
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
@@ -53,9 +55,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     given = list(sys.argv[1:] if argv is None else argv)
     try:
+        _end_on_sigterm()
         options = _parse(given)
         outcome: Outcome = options.execute(options)
-        _print(outcome, as_json=getattr(options, "json", False))
+        if not _print(outcome, as_json=getattr(options, "json", False)):
+            return 3
     except InvalidArgumentError as refusal:
         print(f"error: {_one_line(str(refusal))}", file=sys.stderr)
         return 2
@@ -63,13 +67,19 @@ def main(argv: Sequence[str] | None = None) -> int:
         print("interrupted", file=sys.stderr)
         return 3
     except MemoryError:
-        print("out of memory; nothing was written", file=sys.stderr)
+        print("out of memory", file=sys.stderr)
         return 3
-    except BrokenPipeError:
-        # Whoever read the output has left; Python must not complain again while it shuts down.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except Exception as failure:  # a bug of ours, or a machine in trouble: never a traceback
+        reason = _one_line(f"{type(failure).__name__}: {failure}")
+        print(f"unexpected failure, please report it: {reason}", file=sys.stderr)
         return 3
     return outcome.exit_code
+
+
+def _end_on_sigterm() -> None:
+    """Let SIGTERM end a run as Ctrl-C does: workers stopped, finished work kept."""
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
 
 
 def _parse(given: list[str]) -> argparse.Namespace:
@@ -110,13 +120,26 @@ class _Version(argparse.Action):
         parser.exit()
 
 
-def _print(outcome: Outcome, *, as_json: bool) -> None:
-    if as_json:
-        # allow_nan=False: a non-finite number is a bug here, never a value in a document.
-        print(json.dumps(outcome.document, indent=2, allow_nan=False, ensure_ascii=False))
-    else:
-        outcome.show()
-    sys.stdout.flush()
+def _print(outcome: Outcome, *, as_json: bool) -> bool:
+    """Print the outcome, and say whether the output took it."""
+    if sys.stdout is None:
+        print("standard output is closed", file=sys.stderr)
+        return False
+    try:
+        if as_json:
+            # allow_nan=False: a non-finite number is a bug here, never a value in a document.
+            print(json.dumps(outcome.document, indent=2, allow_nan=False, ensure_ascii=False))
+        else:
+            outcome.show()
+        sys.stdout.flush()
+    except OSError as failure:
+        # Python must not try to write the rest again while it shuts down.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # A reader who has seen enough, as in a pipe to head, needs no telling.
+        if not isinstance(failure, BrokenPipeError):
+            print(f"standard output: {failure.strerror}", file=sys.stderr)
+        return False
+    return True
 
 
 def _one_line(text: str) -> str:

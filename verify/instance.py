@@ -141,7 +141,9 @@ def load_instance(path: Path, *, support: tuple[int, int] | None = None) -> Inst
         theta_tilde = _query("theta_tilde", arrays["theta_tilde"], m)
     if support is None:
         if "support" not in arrays:
-            raise InvalidArgumentError("support", None, "give --support A B: the file has none")
+            raise InvalidArgumentError(
+                "support", "missing", "the file has none; give --support A B"
+            )
         support = _support(arrays["support"])
     eta = float(finite_array("eta", arrays["eta"], 0)) if "eta" in arrays else None
     return Instance(V, theta, theta_tilde, check_support(support, d), eta, _read_origin(path))
@@ -245,6 +247,7 @@ def _read_origin(path: Path) -> Origin | None:
 _READ_FAILURES = (
     OSError,
     ValueError,
+    TypeError,
     EOFError,
     KeyError,
     RuntimeError,

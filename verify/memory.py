@@ -6,7 +6,10 @@ import os
 
 from numerics.arguments import InvalidArgumentError
 
-__all__ = ["embedding_bytes", "refuse_beyond_memory"]
+__all__ = ["WORKER_BYTES", "embedding_bytes", "refuse_beyond_memory"]
+
+WORKER_BYTES = 150 << 20
+"""What a worker process takes before it holds any data: the interpreter and its libraries."""
 
 # The rest of the machine needs some of its memory too.
 _USABLE = 0.8

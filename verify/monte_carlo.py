@@ -42,16 +42,19 @@ def simulate(
     size = max(1, min(100, count // (8 * jobs)))
     chunks = [range(start, min(start + size, count)) for start in range(0, count, size)]
     finished: dict[int, list[Trial]] = {}
-    reason = None
+    reasons = []
     try:
         with progress.track(len(chunks)):
             calls = [(chunk,) for chunk in chunks]
             for i, outcome in run_calls(run_trials, calls, jobs=jobs):
                 if isinstance(outcome, Failure):
-                    reason = f"trials {chunks[i].start}..{chunks[i].stop - 1}: {outcome.reason}"
+                    reasons.append(
+                        f"trials {chunks[i].start}..{chunks[i].stop - 1}: {outcome.reason}"
+                    )
                 else:
                     finished[i] = outcome
                 progress.advance(f"trials up to {chunks[i].stop}")
     except KeyboardInterrupt:
-        reason = "interrupted"
-    return Simulation([trial for i in sorted(finished) for trial in finished[i]], reason)
+        reasons.append("interrupted")
+    trials = [trial for i in sorted(finished) for trial in finished[i]]
+    return Simulation(trials, "; ".join(reasons) or None)

@@ -8,6 +8,7 @@ from fractions import Fraction
 from numerics.arguments import InvalidArgumentError
 from numerics.one_step import one_step
 from numerics.worst_case import worst_case_loss
+from verify.decimals import ExactDecimal
 from verify.instance import Instance, draw_instance
 from verify.seeds import Streams
 
@@ -51,7 +52,7 @@ class OneStepTrial:
         return set(self.heads) == set(self.support)
 
 
-def step_size(scale: Fraction, d: int) -> float:
+def step_size(scale: ExactDecimal, d: int) -> float:
     """Return ``eta = scale * d^2`` rounded to binary64.
 
     Raises
@@ -60,14 +61,12 @@ def step_size(scale: Fraction, d: int) -> float:
         If that overflows or vanishes.
     """
     try:
-        eta = float(scale * d**2)
+        eta = float(scale.value * d**2)
     except OverflowError:
         eta = 0.0
     if not eta > 0:
         raise InvalidArgumentError(
-            "eta_scale",
-            f"{float(scale):.6g}" if scale < 2**1000 else "huge",
-            "eta = C d^2 must be a positive binary64 number",
+            "eta_scale", scale, "eta = C d^2 must be a positive binary64 number"
         )
     return eta
 

@@ -17,7 +17,7 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 
 from verify.monte_carlo import simulate
-from verify.one_step_trial import run_trials, step_size
+from verify.one_step_trial import run_trials
 from verify.pool import available_cores
 from verify.progress import Progress
 from verify.sampling import Proportion
@@ -25,16 +25,19 @@ from verify.seeds import Streams
 
 DIMENSIONS = (32, 64, 128, 256, 512, 1024, 2048, 4096)
 EMBEDDING_DIMENSIONS = {64: "o", 256: "s"}
-SCALE = Fraction(10**6)
+SCALE = 1e6
 TOLERANCE = Fraction(1, 100)
 TRIALS = 2000
 
 
 def failure(d: int, m: int) -> Proportion:
     """Estimate the failure probability at one (d, m)."""
-    run = partial(run_trials, Streams(0, f"figure/{d}/{m}"), d=d, m=m, eta=step_size(SCALE, d))
-    trials = simulate(run, TRIALS, jobs=available_cores(), progress=Progress(quiet=False)).trials
-    return Proportion(sum(not trial.succeeds(TOLERANCE) for trial in trials), len(trials))
+    run = partial(run_trials, Streams(0, f"figure/{d}/{m}"), d=d, m=m, eta=SCALE * d**2)
+    found = simulate(run, TRIALS, jobs=available_cores(), progress=Progress(quiet=False))
+    if found.reason is not None:
+        raise SystemExit(f"the figure needs every trial; {found.reason}")
+    failures = sum(not trial.succeeds(TOLERANCE) for trial in found.trials)
+    return Proportion(failures, len(found.trials))
 
 
 def main() -> None:

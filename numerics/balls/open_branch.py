@@ -54,8 +54,10 @@ def enumerate_branch(
     for i in generators.order:
         groups[first.integers[i], second.integers[i]].append(i)
     members = list(groups.values())
-    sizes = [len(group) for group in members]
-    if math.prod(size + 1 for size in sizes) > MAX_ENUMERATED:
+    # Each group doubles the count at least: many groups need no product of their sizes.
+    if len(members) >= MAX_ENUMERATED.bit_length():
+        return None
+    if math.prod(len(group) + 1 for group in members) > MAX_ENUMERATED:
         return None
     heads = [_rounded_attention(generators.E), _rounded_attention(generators.F)]
     if heads[0] is None or heads[1] is None:

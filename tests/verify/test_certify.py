@@ -104,7 +104,7 @@ def test_the_bracket_of_the_uniform_start_is_rational(capsys, tmp_path) -> None:
         (("--eta", "1", "--max-bits", "1"), "max_bits=1: must be in 2..65536"),
         (("--eta", "1", "--support", "0", "0"), "support=(0, 0): the two positions must differ"),
         (("--eta", "1", "--bundle", "no/such/file"), "bundle=no/such/file: cannot be written"),
-        ((), "eta=None: give --eta E: the file has none"),
+        ((), "eta=missing: give --eta E: the file has none"),
     ],
 )
 def test_bad_requests_are_refused(capsys, learned, tmp_path, monkeypatch, options, message) -> None:

@@ -30,7 +30,7 @@ PROOFS = (Grade.EXACT, Grade.CERTIFIED)
 
 
 @pytest.mark.parametrize("bad", [Grade.REFUTED, Grade.ERROR, Grade.UNDECIDED])
-@pytest.mark.parametrize("subject", ["statement", "kernel"])
+@pytest.mark.parametrize("subject", ["statement", "cross-check"])
 def test_one_bad_piece_decides_whatever_it_speaks_of(bad: Grade, subject: str) -> None:
     pieces = [piece(Grade.EXACT), piece(bad, subject), piece(Grade.SAMPLED)]
     for order in itertools.permutations(pieces):
@@ -52,9 +52,9 @@ def test_the_weakest_piece_about_the_statement_decides() -> None:
 
 
 def test_a_kernel_that_agrees_neither_lifts_nor_lowers_a_verdict() -> None:
-    assert conclude([piece(Grade.EXACT), piece(Grade.SAMPLED, "kernel")])[0] is Grade.EXACT
-    assert conclude([piece(Grade.SAMPLED), piece(Grade.EXACT, "kernel")])[0] is Grade.SAMPLED
-    assert conclude([piece(Grade.EXACT, "kernel")])[0] is Grade.VACUOUS
+    assert conclude([piece(Grade.EXACT), piece(Grade.SAMPLED, "cross-check")])[0] is Grade.EXACT
+    assert conclude([piece(Grade.SAMPLED), piece(Grade.EXACT, "cross-check")])[0] is Grade.SAMPLED
+    assert conclude([piece(Grade.EXACT, "cross-check")])[0] is Grade.VACUOUS
 
 
 def test_the_tightest_of_equal_pieces_is_the_one_to_show() -> None:

@@ -1,5 +1,7 @@
 """A claim that cannot go red is worth nothing: each is shown a wrong formula here."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -7,6 +9,8 @@ import numerics.enumeration
 import numerics.population
 from verify.claim import Cell, Grade
 from verify.claims import CLAIMS, antisymmetric, population, theorem2, worst_case
+from verify.claims.derivation import derivation_cell
+from verify.claims.simulation import Event, simulation_cell
 from verify.runner import check_cell
 from verify.seeds import Streams
 
@@ -30,7 +34,7 @@ QUICK = [
 @pytest.mark.parametrize(("claim_id", "name"), QUICK)
 def test_every_cell_holds_at_another_seed(claim_id: str, name: str) -> None:
     evidence, _ = check_cell(claim_id, name, "quick", 20_250_211)
-    assert evidence.grade in {Grade.EXACT, Grade.SAMPLED}, evidence
+    assert evidence.grade in {Grade.EXACT, Grade.CERTIFIED, Grade.SAMPLED}, evidence
     assert evidence.cell == name
 
 
@@ -99,26 +103,74 @@ def test_a_wrong_enumeration_refutes_the_derived_loss(monkeypatch) -> None:
 
 
 @pytest.mark.parametrize("claim_id", ["theorem2-loss", "theorem2-heads"])
-def test_a_step_uphill_refutes_the_theorem(monkeypatch, claim_id: str) -> None:
-    step = theorem2.one_step
+def test_a_step_uphill_disagrees_with_the_balls(monkeypatch, claim_id: str) -> None:
+    from verify import one_step_trial
 
-    def uphill(V, theta, support, eta):
-        return step(V, theta, support, -eta)
+    step = one_step_trial.one_step
+    monkeypatch.setattr(
+        one_step_trial, "one_step", lambda V, theta, S, eta: step(V, theta, S, -eta)
+    )
+    check = cell(claim_id, "d=256").check
+    with pytest.raises(ArithmeticError, match="binary64 says True and ball arithmetic False"):
+        check(Streams(0, "cell"))
 
-    monkeypatch.setattr(theorem2, "one_step", uphill)
-    monkeypatch.setattr("verify.one_step_trial.one_step", uphill)
-    assert grade(claim_id, "d=256") is Grade.REFUTED
 
-
-def test_a_gradient_uphill_refutes_the_alignment(monkeypatch) -> None:
+@pytest.mark.parametrize("factor", [-1, np.nan])
+def test_a_wrong_first_gradient_disagrees_with_the_balls(monkeypatch, factor: float) -> None:
     gradient = theorem2.antisymmetric_gradient
 
-    def uphill(*at):
+    def wrong(*at):
         found = gradient(*at)
-        return type(found)(found.loss, -found.theta, -found.theta_tilde)
+        return type(found)(found.loss, factor * found.theta, factor * found.theta_tilde)
 
-    monkeypatch.setattr(theorem2, "antisymmetric_gradient", uphill)
-    assert grade("theorem2-alignment", "d=256") is Grade.REFUTED
+    monkeypatch.setattr(theorem2, "antisymmetric_gradient", wrong)
+    with pytest.raises(ArithmeticError, match="binary64 says True and ball arithmetic False"):
+        cell("theorem2-alignment", "d=256").check(Streams(0, "cell"))
+
+
+def simulated(happens, proof=None, *, bound: float, trials: int = 400):
+    made = simulation_cell(
+        name="made up",
+        draw=lambda rng: rng.random(),
+        event=Event("a small number", happens, proof),
+        bound=bound,
+        trials=trials,
+        cells=1,
+        assumptions=(),
+        cost=0,
+    )
+    return made.check(Streams(0, "made up"))
+
+
+def test_a_simulation_decides_by_its_interval() -> None:
+    def happens(x: float) -> bool:
+        return x < 0.2
+
+    assert simulated(happens, bound=0.3).grade is Grade.SAMPLED
+    assert simulated(happens, bound=0.1).grade is Grade.REFUTED
+    assert simulated(happens, bound=0.2).grade is Grade.UNDECIDED
+
+
+def test_draws_that_binary64_cannot_decide_are_proved_and_the_rest_counted_against() -> None:
+    def happens(x: float) -> bool | None:
+        return None if 0.1 < x < 0.3 else x <= 0.1
+
+    def proof(x: float) -> bool | None:
+        return None if 0.15 < x < 0.2 else x < 0.2
+
+    settled = simulated(happens, proof, bound=0.3)
+    assert settled.grade is Grade.SAMPLED
+    assert "of them undecided" in settled.computed
+    # Without a proof, what lies between .1 and .3 counts for neither answer.
+    assert simulated(happens, bound=0.2).grade is Grade.UNDECIDED
+    assert simulated(happens, bound=0.05).grade is Grade.REFUTED
+
+
+def test_a_tenth_of_the_draws_is_audited() -> None:
+    found = simulated(lambda x: x < 0.2, lambda x: x < 0.2, bound=0.3)
+    assert "40 draws also in balls" in found.precision
+    with pytest.raises(ArithmeticError, match="a small number"):
+        simulated(lambda x: x < 0.2, lambda x: x >= 0.2, bound=0.3)
 
 
 def test_draws_outside_the_assumptions_are_vacuous(monkeypatch) -> None:
@@ -132,3 +184,25 @@ def test_draws_outside_the_assumptions_are_vacuous(monkeypatch) -> None:
     assert evidence.grade is Grade.VACUOUS
     assert evidence.met == 0
     assert evidence.reason
+
+
+@pytest.mark.parametrize("empty", [True, False])
+def test_a_derivation_without_a_proof_proves_nothing(monkeypatch, empty: bool) -> None:
+    from derivations import catalogue
+
+    whole = catalogue.load("moments")
+    instances = [each for each in whole.steps if each.method.value == "instances"]
+    steps = () if empty else tuple(instances)
+    monkeypatch.setattr(catalogue, "load", lambda _: replace(whole, steps=steps))
+    evidence = derivation_cell("moments", cost=0).check(Streams(0))
+    assert evidence.grade is Grade.UNDECIDED
+    assert evidence.reason == "no step is a proof"
+
+
+def test_a_bracket_wider_than_the_proved_gap_is_refuted(monkeypatch) -> None:
+    def useless(*at):
+        found = numerics.worst_case.worst_case_loss(*at)
+        return type(found)(0.0, 4.0, found.witness, numerics.worst_case.Closure.OPEN)
+
+    monkeypatch.setattr(worst_case, "worst_case_loss", useless)
+    assert grade("worst-case-loss", "bracket at random") is Grade.REFUTED

@@ -620,7 +620,7 @@ def test_without_latexmk_the_files_are_kept_and_the_packages_named(
     code, out, err = compiled(capsys, monkeypatch, tmp_path, Path())
     document_ = tmp_path / "out" / "xorverify.tex"
     assert code == 3
-    assert out == f"wrote 1 fragments and {document_}\n"
+    assert out == f"wrote 1 fragment and {document_}\n"
     assert err == (
         "latexmk is not installed (Debian packages: latexmk texlive-latex-base);"
         f" {document_} is written but not compiled\n"
@@ -657,6 +657,13 @@ def test_a_failure_without_a_log(capsys, monkeypatch, tmp_path, script: str, sai
     assert err == (
         f"latexmk failed without a log (Debian packages: {' '.join(DEBIAN_PACKAGES)}): {said}\n"
     )
+
+
+def test_a_latexmk_that_is_no_program(capsys, monkeypatch, tmp_path) -> None:
+    fake_latexmk(tmp_path / "bin", "")
+    (tmp_path / "bin" / "latexmk").write_bytes(b"\0")
+    code, _, err = compiled(capsys, monkeypatch, tmp_path, tmp_path / "bin")
+    assert (code, err) == (3, f"{tmp_path}/bin/latexmk cannot be run: Exec format error\n")
 
 
 def test_the_log_of_an_earlier_run_does_not_speak_for_this_one(

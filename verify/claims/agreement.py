@@ -56,7 +56,7 @@ def agreement_cell(
         largest = max((each for each in errors if not np.isnan(each)), default=np.nan)
         return Evidence(
             cell=name,
-            subject="kernel",
+            subject="cross-check",
             method=method,
             grade=grade_at_most(beyond, SHARE),
             computed=f"largest error {largest:.2g}; beyond the bound in {beyond}",

@@ -26,16 +26,18 @@ def derivation_cell(name: str, *, cost: float) -> Cell:
         results = load(name).check()
         failed = [result for result in results if result.status is Status.FAILED]
         proofs = sum(result.step.method is Method.PROOF for result in results)
-        # Comparisons at instances can only refute; the steps that are proofs carry the statement.
+        # Comparisons at instances can only refute: without a proof among the steps there is none.
+        grade = Grade.UNDECIDED if proofs == 0 else Grade.EXACT
         return Evidence(
             cell=f"derivation {name}",
             subject="statement",
             method="symbolic derivation, d symbolic",
-            grade=Grade.REFUTED if failed else Grade.EXACT,
+            grade=Grade.REFUTED if failed else grade,
             computed=f"{len(results) - len(failed)} of {len(results)} steps hold",
             claimed=f"{proofs} proofs, {len(results) - proofs} checks at instances",
             precision="exact",
-            reason="; ".join(f"step {each.number}: {each.detail}" for each in failed) or None,
+            reason="; ".join(f"step {each.number}: {each.detail}" for each in failed)
+            or (None if proofs else "no step is a proof"),
         )
 
     return Cell(name=f"derivation {name}", check=check, cost=cost)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import argparse
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from numerics.arguments import InvalidArgumentError
-from verify.commands.options import add_json, add_support, read_support, read_tolerance
+from verify.commands.options import add_json, add_support, read_path, read_support, read_tolerance
 from verify.decimals import parse_integer, parse_positive
 from verify.outcome import Outcome
 
@@ -44,16 +43,16 @@ def execute(options: argparse.Namespace) -> Outcome:
     tolerance = read_tolerance(options)
     max_bits = read_max_bits(options)
     given_eta = None if options.eta is None else parse_positive("eta", options.eta)
-    target = None if options.bundle is None else Path(options.bundle)
+    target = None if options.bundle is None else read_path("bundle", options.bundle)
 
     from verify.bundle import Question, exact_binary64, save_bundle
     from verify.files import check_writable
     from verify.instance import load_instance
 
-    instance = load_instance(Path(options.instance), support=support)
+    instance = load_instance(read_path("instance", options.instance), support=support)
     if given_eta is None:
         if instance.eta is None:
-            raise InvalidArgumentError("eta", None, "give --eta E: the file has none")
+            raise InvalidArgumentError("eta", "missing", "give --eta E: the file has none")
         if instance.eta <= 0:
             raise InvalidArgumentError("eta", instance.eta, "must be positive")
         given_eta = exact_binary64(instance.eta)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 from typing import Any
 
-from verify.commands.options import add_json, add_support, read_support
+from verify.commands.options import add_json, add_support, read_path, read_support
 from verify.decimals import parse_integer
 from verify.outcome import Outcome
 
@@ -33,7 +32,7 @@ def execute(options: argparse.Namespace) -> Outcome:
 
     from verify.instance import load_instance
 
-    given = load_instance(Path(options.instance), support=support)
+    given = load_instance(read_path("instance", options.instance), support=support)
 
     from numerics.balls.gradient_digits import population_gradient_digits
     from numerics.norms import unit_norm_deviation

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
 from verify.commands.options import (
     add_law,
@@ -11,6 +10,7 @@ from verify.commands.options import (
     add_sizes,
     add_support,
     read_law,
+    read_path,
     read_seed,
     read_sizes,
     read_support,
@@ -39,7 +39,7 @@ def execute(options: argparse.Namespace) -> Outcome:
     support = read_support(options)
     seed = read_seed(options)
     trial = parse_integer("trial", options.trial, least=0, most=2**32 - 1)
-    out = Path(options.out)
+    out = read_path("out", options.out)
 
     from numerics.arguments import check_support
     from numerics.embeddings import check_law
@@ -50,7 +50,7 @@ def execute(options: argparse.Namespace) -> Outcome:
     if support is not None:
         support = check_support(support, d)
     check_law(law, d, m)
-    refuse_beyond_memory("d", d, embedding_bytes(d, m))
+    refuse_beyond_memory("d", options.d, embedding_bytes(d, m))
     origin = Origin(d=d, m=m, law=law, seed=seed, trial=trial, support=support)
     save_instance("out", out, draw_origin(origin))
     return Outcome({"out": str(out)}, lambda: print(f"wrote {out}"))

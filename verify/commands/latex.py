@@ -90,7 +90,8 @@ def _write(names: tuple[str, ...], folder: Path, *, compiling: bool) -> Outcome:
 
     files = write_document(folder, [build(name) for name in names])
     written: dict[str, object] = {"out": str(folder), "files": [path.name for path in files]}
-    line = f"wrote {len(files) - 1} fragments and {files[-1]}"
+    noun = "fragment" if len(names) == 1 else "fragments"
+    line = f"wrote {len(names)} {noun} and {files[-1]}"
     if not compiling:
         return Outcome(written, lambda: print(line))
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
+from numerics.arguments import InvalidArgumentError
 from verify.decimals import ExactDecimal, parse_choice, parse_integer, parse_positive
-from verify.pool import available_cores
 
 __all__ = [
     "add_jobs",
@@ -17,6 +18,7 @@ __all__ = [
     "add_support",
     "read_jobs",
     "read_law",
+    "read_path",
     "read_seed",
     "read_sizes",
     "read_support",
@@ -94,8 +96,23 @@ def add_jobs(parser: argparse.ArgumentParser) -> None:
 def read_jobs(options: argparse.Namespace) -> int:
     """Return the number of worker processes."""
     if options.jobs is None:
+        from verify.pool import available_cores
+
         return available_cores()
     return parse_integer("jobs", options.jobs, least=1, most=1024)
+
+
+def read_path(what: str, text: str) -> Path:
+    """Return a path; an empty one names nothing.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If `text` is empty or holds a NUL byte.
+    """
+    if not text or "\0" in text:
+        raise InvalidArgumentError(what, text or "empty", "must name a file or folder")
+    return Path(text)
 
 
 def read_tolerance(options: argparse.Namespace) -> ExactDecimal:

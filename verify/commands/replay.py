@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
 from verify.commands.certify import add_max_bits, decide, outcome, read_max_bits
-from verify.commands.options import add_json
+from verify.commands.options import add_json, read_path
 from verify.outcome import Outcome
 
 NAME = "replay"
@@ -26,6 +25,6 @@ def execute(options: argparse.Namespace) -> Outcome:
 
     from verify.bundle import load_bundle
 
-    question, recorded = load_bundle(Path(options.bundle))
+    question, recorded = load_bundle(read_path("bundle", options.bundle))
     document = decide(question, max_bits) | {"recorded_verdict": recorded}
     return outcome(document)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
+import sys
 
+from numerics.arguments import InvalidArgumentError
 from verify.claim import PROFILES
 from verify.commands.options import (
     add_jobs,
@@ -12,6 +13,7 @@ from verify.commands.options import (
     add_quiet,
     add_seed,
     read_jobs,
+    read_path,
     read_seed,
 )
 from verify.decimals import parse_choice
@@ -44,14 +46,17 @@ def execute(options: argparse.Namespace) -> Outcome:
     profile = PROFILES[parse_choice("profile", options.profile, PROFILES)]
     seed = read_seed(options)
     jobs = read_jobs(options)
-    out = Path(options.out)
+    out = read_path("out", options.out)
 
     from verify.claims import CLAIMS, find_claim
-    from verify.files import prepare_folder
+    from verify.files import check_writable, prepare_folder
+    from verify.report import FILES
 
     wanted = {find_claim(id_).id for id_ in options.claim or CLAIMS}
     claims = [claim for claim in CLAIMS.values() if claim.id in wanted]
     prepare_folder("out", out)
+    for name in FILES:
+        check_writable("out", out / name)
 
     from verify.progress import Progress
     from verify.report.results import results_document, write_report
@@ -62,5 +67,11 @@ def execute(options: argparse.Namespace) -> Outcome:
         claims, profile=profile, seed=seed, jobs=jobs, progress=Progress(quiet=options.quiet)
     )
     document = results_document(run)
-    write_report(out, run, document)
-    return Outcome(document, lambda: print_results(run, out), exit_code=run.exit_code)
+    exit_code = run.exit_code
+    try:
+        write_report(out, run, document)
+    except InvalidArgumentError as failure:
+        # The folder took files before the work began; what was found is printed all the same.
+        print(f"no report: {failure}", file=sys.stderr)
+        exit_code = exit_code or 3
+    return Outcome(document, lambda: print_results(run, out), exit_code=exit_code)

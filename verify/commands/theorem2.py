@@ -53,7 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def execute(options: argparse.Namespace) -> Outcome:
     """Run the trials and summarise them."""
     d, m = read_sizes(options)
-    trials = parse_integer("trials", options.trials, least=1, most=10**9)
+    trials = parse_integer("trials", options.trials, least=1, most=10**6)
     scale = parse_positive("eta_scale", options.eta_scale)
     tolerance = read_tolerance(options)
     law = read_law(options)
@@ -61,15 +61,16 @@ def execute(options: argparse.Namespace) -> Outcome:
     jobs = read_jobs(options)
 
     from numerics.embeddings import check_law
-    from verify.memory import embedding_bytes, refuse_beyond_memory
+    from verify.memory import WORKER_BYTES, embedding_bytes, refuse_beyond_memory
     from verify.monte_carlo import simulate
     from verify.one_step_trial import run_trials, step_size
     from verify.progress import Progress
     from verify.seeds import Streams
 
     check_law(law, d, m)
-    eta = step_size(scale.value, d)
-    refuse_beyond_memory("d", d, min(jobs, trials) * embedding_bytes(d, m))
+    eta = step_size(scale, d)
+    workers = min(jobs, trials)
+    refuse_beyond_memory("d", options.d, workers * (WORKER_BYTES + embedding_bytes(d, m)))
     simulation = simulate(
         partial(run_trials, Streams(seed), d=d, m=m, eta=eta, law=law),
         trials,

@@ -28,7 +28,7 @@ def compile_document(document: Path) -> Path:
     Raises
     ------
     CompilationError
-        If latexmk is not installed, or TeX fails.
+        If latexmk is not installed or cannot be run, or TeX fails.
     """
     program = shutil.which("latexmk")
     if program is None:
@@ -49,15 +49,18 @@ def compile_document(document: Path) -> Path:
     log, pdf = document.with_suffix(".log"), document.with_suffix(".pdf")
     log.unlink(missing_ok=True)
     with tempfile.TemporaryFile() as output:
-        finished = subprocess.run(  # noqa: S603 - the program the user asked for, and fixed options
-            command,
-            cwd=document.parent,
-            env={**os.environ, "max_print_line": "1000"},  # TeX would break the log at 79 columns
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            check=False,
-        )
+        try:
+            finished = subprocess.run(  # noqa: S603 - the program asked for, with fixed options
+                command,
+                cwd=document.parent,
+                env={**os.environ, "max_print_line": "1000"},  # TeX would break the log's lines
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                check=False,
+            )
+        except OSError as failure:
+            raise CompilationError(f"{program} cannot be run: {failure.strerror}") from None
         output.seek(0)
         printed = _lines(output.read())
     if finished.returncode == 0 and pdf.is_file():

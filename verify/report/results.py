@@ -11,6 +11,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from verify.environment import describe_environment, version
 from verify.files import write_atomically
+from verify.report import FILES
 from verify.runner import Run
 
 __all__ = ["results_document", "write_report"]
@@ -41,7 +42,7 @@ def write_report(folder: Path, run: Run, document: dict[str, Any]) -> None:
     )
     environment.filters["cell"] = lambda value: str(value).replace("|", "\\|")
     report = environment.get_template("report.md.j2").render(run=run, document=document)
-    for name, text in (("results.json", results), ("report.md", report)):
+    for name, text in zip(FILES, (results, report), strict=True):
         write_atomically("out", folder / name, _writer(text))
 
 
