@@ -1,7 +1,10 @@
-"""``python -m derivations``."""
+"""``python -m derivations``; an interruption while it is still loading ends quietly too."""
 
 import sys
 
-from derivations.command import main
+try:
+    from derivations.command import main
 
-sys.exit(main())
+    sys.exit(main())
+except KeyboardInterrupt:
+    sys.exit(3)

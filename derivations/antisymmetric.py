@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import mpmath
 import sympy as sp
 
 from derivations.differentiation import NumericModel
@@ -375,25 +374,20 @@ def _check_numeric(formulas: Sequence[Formula]) -> None:
     kappa_formula, pushed, pushed_tilde = (formula.right for formula in formulas[1:4])
     for size, m in ((2, 1), (4, 2), (6, 3)):
         model = NumericModel(rng, d=size, m=m, antisymmetric=True)
+        exponentials = model.exponentials(model.theta)
         found, found_tilde = (
-            _numeric_value(-2 * omega * expr.xreplace({kappa: kappa_formula}), model)
+            evaluate_over(
+                -2 * omega * expr.xreplace({kappa: kappa_formula}),
+                rational=model.rational,
+                sequences={"E": exponentials, "t": model.t},
+                positions={"a": 0, "b": 1},
+                scalars=_sums(exponentials),
+                exponentials={"Delta": exponentials[0] / exponentials[1]},
+            )
             for expr in (pushed, pushed_tilde)
         )
         model.require_close(found, model.slope_of_loss(), "the derivative by theta")
         model.require_close(found_tilde, model.slope_of_loss_tilde(), "that by theta_tilde")
-
-
-def _numeric_value(expr: sp.Expr, model: NumericModel) -> mpmath.mpf:
-    exponentials = model.exponentials(model.theta)
-    value: mpmath.mpf = evaluate_over(
-        expr,
-        rational=model.rational,
-        sequences={"E": exponentials, "t": model.t},
-        positions={"a": 0, "b": 1},
-        scalars=_sums(exponentials),
-        exponentials={"Delta": exponentials[0] / exponentials[1]},
-    )
-    return value
 
 
 if __name__ == "__main__":

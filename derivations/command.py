@@ -3,7 +3,8 @@
 Without NAME and options it lists the derivations. NAME prints one, step by step; ``--check`` runs
 the checks (of all derivations if no NAME is given), ``--latex`` prints fragments for a paper.
 
-Exit codes: 0 every check that was run holds; 1 one failed; 2 the request is bad; 3 interrupted.
+Exit codes: 0 every check that was run holds; 1 one failed; 2 the request is bad; 3 interrupted, or
+the output could not be written.
 """
 
 from __future__ import annotations
@@ -32,6 +33,9 @@ class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         self.exit(_BAD_REQUEST, f"error: arguments={' '.join(self.given)}: {message}\n")
 
+    def print_help(self, file: object = None) -> None:  # noqa: ARG002  (argparse's signature)
+        _write(self.format_help().rstrip())
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code.
@@ -46,19 +50,56 @@ def main(arguments: Sequence[str] | None = None) -> int:
     SystemExit
         With code 2, if the arguments cannot be parsed; with 0, after ``--help``.
     """
+    try:
+        return _obey(tuple(sys.argv[1:] if arguments is None else arguments))
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+    except _OutputError as failure:
+        if failure.reason:
+            print(f"standard output {failure.reason}", file=sys.stderr)
+    return _INTERRUPTED
+
+
+def run(name: str) -> NoReturn:
+    """Be the command line of the module of one derivation, and exit."""
+    sys.exit(main((name, *sys.argv[1:])))
+
+
+class _OutputError(Exception):
+    """Standard output does not take what is written; no reason if its reader has seen enough."""
+
+    def __init__(self, reason: str = "") -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+def _write(text: str) -> None:
+    if sys.stdout is None:
+        raise _OutputError("is closed")
+    try:
+        print(text, flush=True)
+    except OSError as failure:
+        # Python must not try to write the rest again while it shuts down.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        is_broken_pipe = isinstance(failure, BrokenPipeError)
+        raise _OutputError("" if is_broken_pipe else f"failed: {failure.strerror}") from None
+
+
+def _obey(arguments: Sequence[str]) -> int:
     parser = _Parser(
         prog="python -m derivations",
         description="Print and check the symbolic derivations.",
-        epilog="exit codes: 0 all checks hold, 1 a check failed, 2 bad request, 3 interrupted",
+        epilog="exit codes: 0 all checks hold, 1 a check failed, 2 bad request, 3 interrupted or"
+        " output not written",
         allow_abbrev=False,
     )
     parser.add_argument("name", metavar="NAME", nargs="?", help="a derivation; default: list them")
     parser.add_argument("--check", action="store_true", help="run the checks; without NAME, of all")
     parser.add_argument("--latex", action="store_true", help="print LaTeX; without NAME, of all")
-    parser.given = tuple(sys.argv[1:] if arguments is None else arguments)
-    options = parser.parse_args(parser.given)
+    parser.given = arguments
+    options = parser.parse_args(arguments)
     if options.name is None and not (options.check or options.latex):
-        print(_listing())
+        _write(_listing())
         return _HOLDS
     if options.name is not None and options.name not in TITLES:
         allowed = ", ".join(names())
@@ -66,20 +107,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"error: NAME={shown}: must be one of {allowed}", file=sys.stderr)
         return _BAD_REQUEST
     chosen = names() if options.name is None else (options.name,)
-    try:
-        return _show(chosen, check=options.check, as_latex=options.latex)
-    except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
-        return _INTERRUPTED
-    except BrokenPipeError:
-        # Nobody reads on; without this, the flush at exit would raise once more.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return _INTERRUPTED
-
-
-def run(name: str) -> NoReturn:
-    """Be the command line of the module of one derivation, and exit."""
-    sys.exit(main((name, *sys.argv[1:])))
+    return _show(chosen, check=options.check, as_latex=options.latex)
 
 
 def _listing() -> str:
@@ -99,12 +127,12 @@ def _show(chosen: Sequence[str], *, check: bool, as_latex: bool) -> int:
         try:
             derivation = load(name)
         except Exception as error:  # a wrong rule may stop the derivation before its first check
-            print(f"{separator}{comment}{name}: failed: {type(error).__name__}: {error}")
+            _write(f"{separator}{comment}{name}: failed: {type(error).__name__}: {error}")
             failed = True
             continue
         results = derivation.check() if check else ()
         outcomes.extend(results)
-        print(separator + (fragment if as_latex else text)(derivation, results), flush=True)
+        _write(separator + (fragment if as_latex else text)(derivation, results))
     if check:
-        print(f"\n{comment}{summary(outcomes)}")
+        _write(f"\n{comment}{summary(outcomes)}")
     return _FAILED if failed or any(result.failed for result in outcomes) else _HOLDS

@@ -103,6 +103,18 @@ def derive(title: str) -> Derivation:
         *zonotope_walk.steps(),
         *zonotope_edge.steps(),
         Step(
+            statement=r"\min_{\text{edges}} P Q \le \min_{x : \tau = 1} p q \le"
+            r" \min_{\text{vertices}} P Q \le \min_{\text{edges}} P Q"
+            r" + \max_{i \notin S} \gamma_{i} \tilde{\gamma}_{i}",
+            reason=r"The previous steps put together, in words: $P + Q$ grows along a chain and"
+            r" reaches $p + q$, so an edge has a point with $P + Q = p + q$, and on one of the"
+            r" chains $P Q \le p q$ there; vertices are inputs; and the edge with the least $P Q$"
+            r" has an end at most $\gamma_{i} \tilde{\gamma}_{i}$ above it. Checked against all"
+            r" inputs, $d = 2, \ldots, 8$.",
+            check=_check_sandwich,
+            method=Method.INSTANCES,
+        ),
+        Step(
             statement=equation(r"\min_{x : \tau = 1} p q", success)
             + r" \quad \text{if } \gamma_{a} + \gamma_{b} \ge \frac{1}{2},"
             r" \tilde{\gamma}_{a} + \tilde{\gamma}_{b} \ge \frac{1}{2}",
@@ -113,26 +125,24 @@ def derive(title: str) -> Derivation:
             check=lambda: _check_success(success),
         ),
         Step(
-            statement=rf"{latex(turning_value)} - (1 - g - h) = {latex(closing)}, \quad d = 3",
+            statement=rf"{latex(turning_value)} - (1 - g - h) = {latex(closing)} \Rightarrow"
+            r" \min_{\text{edges}} P Q \ge \min (\min_{\text{vertices}} P Q,"
+            r" \min_{x : \tau = -1} (-p q)), \quad d = 3",
             reason=r"With one position outside $S$, of weights $g$ and $h$, the branch $\tau = 1$"
             r" is one edge. If the slope of $P Q$ at its start, $2 (g + h - 4 g h)$, is not"
-            r" negative, $P Q$ is least at the start, which is attained. If it is negative, $P Q$"
-            r" is nowhere below the first term, which by the identity is above $1 - g - h$; and"
-            r" that is above the least value of the branch $\tau = -1$, as the mean of its two"
-            r" values is $1 - g - h - 2 (\gamma_{a} \tilde{\gamma}_{a} + \gamma_{b}"
-            r" \tilde{\gamma}_{b})$. Either way an input attains the least value on all edges: the"
-            r" bracket of $\mu$ closes. For $d = 2$ there is no edge.",
+            r" negative, $P Q$ is least at the start. If it is, $P Q$ is nowhere below the first"
+            r" term, which by the identity is above $1 - g - h$; and that is above the least value"
+            r" of the branch $\tau = -1$, as the mean of its two values is $1 - g - h - 2"
+            r" (\gamma_{a} \tilde{\gamma}_{a} + \gamma_{b} \tilde{\gamma}_{b})$. So the bracket of"
+            r" $\mu$ closes. For $d = 2$ there is one input with $x_{a} = 1$ on each branch.",
             check=lambda: _check_three_positions(segment, turning_value, g=g, h=h),
         ),
         Step(
-            statement=r"\max_{x} (f - y)^{2} = (1 - \mu)^{2}, \quad"
-            r" \min_{\text{edges}} P Q \le \min_{x : \tau = 1} p q \le"
-            r" \min_{\text{vertices}} P Q \le \min_{\text{edges}} P Q"
-            r" + \max_{i \notin S} \gamma_{i} \tilde{\gamma}_{i}, \quad d = 2, \ldots, 8",
+            statement=r"\max_{x} (f - y)^{2}, \min_{x : \tau = -1} (-p q), \min_{x : \tau = 1} p q"
+            r" \text{ for } d = 2, \ldots, 8",
             reason=r"Independent check: the chains as they are walked in rational arithmetic,"
-            r" against all $2^{d}$ inputs; with it $\min_{x : \tau = -1} (-p q) ="
-            r" \min_{\text{vertices}} (-P Q)$, the value on $\tau = 1$ if half of either head's"
-            r" weight is on $S$, and that the bracket closes for $d \le 3$.",
+            r" against all $2^{d}$ inputs. The values of the previous steps are met, and for $d \le"
+            r" 3$ the bracket of $\mu$ closes.",
             check=lambda: _check_all_inputs(success),
             method=Method.INSTANCES,
         ),
@@ -154,11 +164,12 @@ def derive(title: str) -> Derivation:
         r" For each $\tau$, with $x_{a} = 1$, $(p, q)$ is $(\gamma_{a} + \tau \gamma_{b},"
         r" \tilde{\gamma}_{a} + \tau \tilde{\gamma}_{b})$ plus a sum of the generators $\pm"
         r" (\gamma_{i}, \tilde{\gamma}_{i})$, $i \notin S$. From the input with all these signs"
-        r" $-1$ two chains lead to that with all $+1$, flipping them one after the other: the lower"
-        r" one in the order of growing slopes $\tilde{\gamma}_{i} / \gamma_{i}$, the upper one in"
-        r" that of falling slopes. The points $(p, q)$ that they pass are called vertices, the"
-        r" segments between these edges: the boundary of a zonotope. $(P, Q)$ is a point of an"
-        r" edge.",
+        r" $-1$ two chains lead to that with all $+1$, flipping them one after the other: the"
+        r" lower one from flat to steep, in the order of the slopes $\tilde{\gamma}_{i} /"
+        r" \gamma_{i}$, the upper one from steep to flat. The inputs that they pass are called"
+        r" vertices: those whose signs never grow, or never fall, from flat to steep. The segments"
+        r" between them are the edges; together they are the boundary of a zonotope. $(P, Q)$ is a"
+        r" point of an edge, or a vertex.",
         steps=steps,
         formulas=(
             Formula(name="residual_plus", left=r"1 - p q", right=plus),
@@ -307,22 +318,28 @@ def _check_three_positions(
     )
 
 
+def _check_sandwich() -> None:
+    for attention, attention_tilde in _instances():
+        bound, attained = branch_bracket(attention, attention_tilde, (0, 1), 1)
+        least = branch_minimum(attention, attention_tilde, (0, 1), 1)
+        products = (c * C for c, C in zip(attention[2:], attention_tilde[2:], strict=True))
+        above = bound + max(products, default=0)
+        require(
+            bound <= least <= attained <= above,
+            f"{attention}: {bound} <= {least} <= {attained} <= {above}",
+        )
+
+
 def _check_all_inputs(success: sp.Expr) -> None:
     met = 0
     for attention, attention_tilde in _instances():
         heads = attention, attention_tilde, (0, 1)
-        (bound, attained), exact = (branch_bracket(*heads, -1), branch_minimum(*heads, -1))
+        bound, attained = branch_bracket(*heads, -1)
+        exact, least = (branch_minimum(*heads, tau) for tau in (-1, 1))
         require(bound == attained == exact, f"{heads}: {attained}, not {exact} on the branch -1")
-        (bound, attained), least = (branch_bracket(*heads, 1), branch_minimum(*heads, 1))
-        gap = max(
-            (c * C for c, C in zip(attention[2:], attention_tilde[2:], strict=True)), default=0
-        )
-        require(
-            bound <= least <= attained <= bound + gap,
-            f"{heads}: {bound} <= {least} <= {attained} <= {bound + gap}",
-        )
         mu = min(exact, least)
         if len(attention) <= 3:
+            bound, _ = branch_bracket(*heads, 1)
             require(min(exact, bound) == mu, f"{heads}: {bound} is below {mu}")
         worst = max(
             (-_product(attention, attention_tilde, signs) + signs[0] * signs[1]) ** 2

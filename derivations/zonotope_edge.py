@@ -60,11 +60,9 @@ def steps() -> tuple[Step, ...]:
         Step(
             statement=r"P Q = (1 - r) (P Q)_{s} + r (P Q)_{e} - 4 r (1 - r) \gamma_{i}"
             r" \tilde{\gamma}_{i} \ge \min ((P Q)_{s}, (P Q)_{e}) - \gamma_{i} \tilde{\gamma}_{i}",
-            reason=r"$(P Q)_{s}$ and $(P Q)_{e}$ are the values at the ends of an edge, $0 \le r"
-            r" \le 1$, and $1 - 4 r (1 - r) = (1 - 2 r)^{2}$. The vertices are images of inputs, so"
-            r" with the previous step $\min_{\text{edges}} P Q \le \min_{x : \tau = 1} p q \le"
-            r" \min_{\text{vertices}} P Q \le \min_{\text{edges}} P Q + \max_{i \notin S}"
-            r" \gamma_{i} \tilde{\gamma}_{i}$.",
+            reason=r"$(P Q)_{s}$ and $(P Q)_{e}$ are the values at the ends of the edge that flips"
+            r" $i$, $0 \le r \le 1$, and $1 - 4 r (1 - r) = (1 - 2 r)^{2}$. The ends are inputs, so"
+            r" on an edge $P Q$ is at most $\gamma_{i} \tilde{\gamma}_{i}$ below an input.",
             check=_check_gap,
         ),
         Step(
@@ -92,7 +90,9 @@ def _check_gap() -> None:
     chord = (1 - r) * start + r * end
     require_equal(product, chord - 4 * r * (1 - r) * both, "P Q and its chord")
     least = sp.Symbol("least", real=True)
-    above_start, above_end, remaining = sp.symbols("above_start above_end remaining", nonnegative=1)
+    above_start, above_end, remaining = sp.symbols(
+        "above_start above_end remaining", nonnegative=True
+    )
     require_at_least(
         product,
         least - both,

@@ -3,8 +3,7 @@
 On a branch x_a x_b = tau the walk starts where all other signs are -1 and flips them one after the
 other in the order of the slopes gamma_tilde_i / gamma_i: from flat to steep on the lower chain,
 from steep to flat on the upper one. Nothing is taken from the geometry of convex sets: each step is
-an identity for symbolic d or a sign that is read off, and what is left to words is that a finite
-set has a least element and that a sum of nonnegative terms is not negative.
+an identity for symbolic d, or a sum over the positions of which no term is negative.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ import sympy as sp
 
 from derivations.identities import require_equal
 from derivations.inequalities import require_above, require_at_least
-from derivations.latex import equation, latex
+from derivations.latex import equation
 from derivations.ledger import Step
 from derivations.notation import Position, a, b, gamma, gamma_tilde, i, k, u, x
 from derivations.power_sums import Entry, PowerSum, Unit
@@ -61,10 +60,10 @@ def steps() -> tuple[Step, ...]:
     return (
         Step(
             statement=equation(r"p' q' - p q", gain),
-            reason=r"$p'$, $q'$ belong to the input with $x_{i}$ flipped, $i \notin S$. If $p q$"
-            r" is greatest on its branch, no flip gains: $x_{i} (q \gamma_{i} + p"
+            reason=r"$p'$, $q'$ belong to the input with $x_{i}$ flipped, $i \notin S$. Where $p q$"
+            r" is greatest on its branch no flip gains, and $x_{i} (q \gamma_{i} + p"
             r" \tilde{\gamma}_{i}) \ge 2 \gamma_{i} \tilde{\gamma}_{i} > 0$. Checked for symbolic"
-            r" $d$, with the sign.",
+            r" $d$, both the identity and the sign.",
             check=lambda: _check_gain(gain),
         ),
         Step(
@@ -74,40 +73,41 @@ def steps() -> tuple[Step, ...]:
                 r"p (\gamma_{i} \tilde{\gamma}_{k} - \gamma_{k} \tilde{\gamma}_{i})",
             )
             + r" \Rightarrow \min_{x : \tau = -1} (-p q) = \min_{\text{vertices}} (-P Q)",
-            reason=r"Let $-p q$ be least at $x$, so that $x_{i}$ has the sign of $q \gamma_{i} + p"
-            r" \tilde{\gamma}_{i}$ and is $1$ where that is positive. Let $k$ be at least as steep"
-            r" as $i$. If $p \ge 0$, $x_{i} = 1$ entails $x_{k} = 1$; if $p \le 0$, $x_{k} = 1$"
-            r" entails $x_{i} = 1$. So the positions with $x_{i} = 1$ are the steepest or the"
-            r" flattest ones, and $x$ is met on one of the chains: the branch $\tau = -1$ is always"
-            r" exact. Checked for symbolic $d$, with both signs of $p$.",
+            reason=r"Where $-p q$ is least, $x_{i}$ has the sign of $q \gamma_{i} + p"
+            r" \tilde{\gamma}_{i}$ by the previous step. Let $k$ be at least as steep as $i$. If $p"
+            r" \ge 0$, $x_{i} = 1$ entails $x_{k} = 1$; if $p \le 0$, $x_{k} = 1$ entails $x_{i} ="
+            r" 1$: signs that never fall, or never grow, from flat to steep, so a vertex. The"
+            r" branch $\tau = -1$ is always exact. Checked for symbolic $d$, with both signs of"
+            r" $p$.",
             check=_check_order,
         ),
         Step(
             statement=r"\sum_{i \notin S} -(\gamma_{i} + \tilde{\gamma}_{i}) \le"
             r" \sum_{i \notin S} x_{i} (\gamma_{i} + \tilde{\gamma}_{i}) \le"
             r" \sum_{i \notin S} (\gamma_{i} + \tilde{\gamma}_{i})",
-            reason=r"So $p + q$ is between the values of $P + Q$ at the two ends of a chain, on"
-            r" which $P + Q$ grows. The first vertex where it is at least $p + q$ ends an edge that"
-            r" has a point with $P + Q = p + q$; its generator is called $k$. Checked for symbolic"
-            r" $d$, term by term, for both signs of $x_{i}$.",
+            reason=r"So $p + q$ is between the values of $P + Q$ at the two ends of a chain. An"
+            r" edge that starts with $P + Q = s \le p + q$ and ends with $P + Q = e \ge p + q$, $e"
+            r" > s$, has $P + Q = p + q$ at the fraction $(p + q - s) / (e - s)$ of its length."
+            r" Checked for symbolic $d$, term by term, for both signs of $x_{i}$.",
             check=_check_range,
         ),
         Step(
-            statement=rf"(\gamma_{{k}} + \tilde{{\gamma}}_{{k}}) (P - p) = \sum_{{i}}"
-            rf" \left[ {latex(Entry(chain_lead(), i))} \right] \ge 0",
-            reason=r"for the point with $P + Q = p + q$ on the edge of $k$ on the lower chain. Its"
-            r" signs are $u_{i} = x_{i}$ on $S$, $1$ before $k$, $-1$ after $k$ and anything"
-            r" between at $k$, and the generators are flatter before $k$ and steeper after. On the"
-            r" upper chain exchange the heads: there $Q \ge q$. Checked for symbolic $d$, term by"
-            r" term, in all these cases, for both signs of $x_{i}$ and both chains.",
+            statement=r"(\gamma_{k} + \tilde{\gamma}_{k}) (P - p) = \sum_{i} (u_{i} - x_{i})"
+            r" (\tilde{\gamma}_{k} \gamma_{i} - \gamma_{k} \tilde{\gamma}_{i}) \ge 0",
+            reason=r"for the point with $P + Q = p + q$ on the edge of the lower chain that flips"
+            r" $k$. Its signs are $u_{i} = x_{i}$ on $S$, $1$ before $k$, $-1$ after $k$, and"
+            r" between these at $k$, where the other factor vanishes; what is flipped before $k$ is"
+            r" at most as steep, what comes after at least as steep. On the upper chain, with the"
+            r" heads exchanged, $Q \ge q$. Checked for symbolic $d$, term by term, in all these"
+            r" cases, for both signs of $x_{i}$ and both chains.",
             check=_check_chain,
         ),
         Step(
-            statement=r"p q - (p + h) (q - h) = h (p - q) + h^{2} \ge 0 \Rightarrow"
-            r" \min_{\text{edges}} P Q \le \min_{x : \tau = 1} p q",
-            reason=r"For $p \ge q$ take the point on the lower chain, $(P, Q) = (p + h, q - h)$"
-            r" with $h = P - p \ge 0$ by the previous step; for $p \le q$ that on the upper chain,"
-            r" with the heads exchanged. So no input is below the edges.",
+            statement=r"p q - (p + h) (q - h) = h (p - q) + h^{2} \ge 0 \text{ for } p \ge q,"
+            r" h \ge 0",
+            reason=r"So for $p \ge q$ the point with $P + Q = p + q$ on the lower chain, where $h ="
+            r" P - p$, has $P Q \le p q$. For $p \le q$ exchange the heads: the point on the upper"
+            r" chain has.",
             check=_check_descent,
         ),
     )
@@ -164,6 +164,14 @@ def _check_range() -> None:
     highest = 1 - (1 - x_a) * Unit(a) - (1 - x_b) * Unit(b)
     require_terms_nonnegative((gamma + gamma_tilde) * (x - lowest), "above the lower end")
     require_terms_nonnegative((gamma + gamma_tilde) * (highest - x), "below the upper end")
+    start, end, total = sp.symbols("start end total", real=True)
+    before, after = sp.symbols("before after", nonnegative=True)
+    length = sp.Symbol("length", positive=True)
+    named = {before: total - start, after: end - total, length: end - start}
+    fraction = (total - start) / (end - start)
+    require_at_least(fraction, sp.S.Zero, before / length, "the fraction of the edge", slacks=named)
+    require_at_least(sp.S.One, fraction, after / length, "the fraction of the edge", slacks=named)
+    require_equal((1 - fraction) * start + fraction * end, total, "P + Q there and p + q")
 
 
 def _check_chain() -> None:

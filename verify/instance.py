@@ -211,6 +211,7 @@ def _read_arrays(path: Path) -> dict[str, NDArray[np.generic]]:
     try:
         with zipfile.ZipFile(path) as archive:
             present = set(archive.namelist())
+            _refuse_unknown_arrays(present, path)
             for name in (*_REQUIRED, *_OPTIONAL):
                 member = f"{name}.npy"
                 if member in present:
@@ -259,6 +260,17 @@ _READ_FAILURES = (
     MemoryError,
     OverflowError,
 )
+
+
+def _refuse_unknown_arrays(present: set[str], path: Path) -> None:
+    """Refuse a misspelt name: an array that is silently left out would change the result."""
+    known = (*_REQUIRED, *_OPTIONAL)
+    unknown = {name for name in present if name.endswith(".npy")} - {f"{n}.npy" for n in known}
+    if unknown:
+        name = min(unknown).removesuffix(".npy")
+        raise InvalidArgumentError(
+            "instance", path, f"unknown array {name}; the arrays are {', '.join(known)}"
+        )
 
 
 def _refuse_unfit_header(archive: zipfile.ZipFile, member: str, path: Path) -> None:

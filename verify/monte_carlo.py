@@ -53,7 +53,7 @@ def simulate(
                     )
                 else:
                     finished[i] = outcome
-                progress.advance(f"trials up to {chunks[i].stop}")
+                progress.advance("parts of the trials")
     except KeyboardInterrupt:
         reasons.append("interrupted")
     trials = [trial for i in sorted(finished) for trial in finished[i]]

@@ -46,7 +46,7 @@ class Proportion:
 
     def __str__(self) -> str:
         lower, upper = self.interval
-        return f"{self.count}/{self.trials} [{lower:.4f}, {upper:.4f}]"
+        return f"{self.count}/{self.trials}, {100 * self.level:.4g}% in [{lower:.4f}, {upper:.4f}]"
 
 
 def bonferroni_level(cells: int) -> float:

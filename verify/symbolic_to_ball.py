@@ -7,6 +7,8 @@ exponentials, so reading it as sums, products and powers of balls is all there i
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any
 
 from flint import arb, fmpq
 
@@ -14,6 +16,12 @@ from derivations.catalogue import load
 from derivations.evaluation import evaluate_over
 
 __all__ = ["evaluate_in_balls"]
+
+
+@cache
+def _expression(derivation: str, formula: str) -> Any:
+    # Deriving takes a hundred times longer than evaluating.
+    return load(derivation).formula(formula).right
 
 
 def evaluate_in_balls(
@@ -40,7 +48,7 @@ def evaluate_in_balls(
         A ball that holds the formula's value for all members of the given balls.
     """
     return evaluate_over(
-        load(derivation).formula(formula).right,
+        _expression(derivation, formula),
         rational=lambda p, q: arb(fmpq(p, q)),
         sequences=sequences,
         positions=positions,

@@ -30,7 +30,7 @@ MAX_ENUMERATED = 1 << 22
 """Most sign patterns, up to exchanges of equal positions, that are enumerated: d = 24 at least."""
 
 _MAX_CANDIDATES = 1 << 11
-_MAX_VERTICES = 1 << 18  # vertices evaluated by one search, about a second
+_MAX_VERTICES = 1 << 18  # vertices evaluated by one search, a few seconds
 
 
 def enumerate_branch(

@@ -19,6 +19,7 @@ from derivations.antisymmetric import (
 )
 from derivations.catalogue import load
 from derivations.evaluation import evaluate, evaluate_over
+from derivations.gradient import gradient_along, gradient_along_tilde
 from derivations.identities import residue
 from derivations.instances import random_fractions, random_integers, seeded
 from derivations.notation import (
@@ -36,7 +37,7 @@ from derivations.notation import (
     omega,
     t,
 )
-from derivations.population import gradient_along, gradient_along_tilde, loss
+from derivations.population import loss
 from derivations.power_sums import Entry, PowerSum
 
 

@@ -9,11 +9,13 @@ from derivations.catalogue import TITLES, names
 from derivations.ledger import Derivation, Step
 
 
-def _run(*arguments, module="derivations", seed="0"):
+def _run(*arguments, module="derivations", seed="0", stdout=subprocess.PIPE, **options):
     return subprocess.run(
         [sys.executable, "-W", "error", "-m", module, *arguments],
-        capture_output=True,
+        stdout=stdout,
+        stderr=subprocess.PIPE,
         check=False,
+        **options,
         env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONIOENCODING": "utf-8"},
     )
 
@@ -122,3 +124,41 @@ def test_a_reader_that_stops_early_is_no_failed_check():
     process.stderr.close()
     assert process.wait() == 3
     assert errors == b""
+
+
+ARGUMENTS = pytest.mark.parametrize("arguments", [[], ["--help"], ["zero"], ["zero", "--check"]])
+
+
+@ARGUMENTS
+def test_a_full_disk_is_no_failed_check(arguments):
+    with open("/dev/full", "wb") as full:
+        done = _run(*arguments, stdout=full)
+    assert done.returncode == 3
+    assert done.stderr == b"standard output failed: No space left on device\n"
+
+
+@ARGUMENTS
+def test_a_closed_output_is_no_failed_check(arguments):
+    done = _run(*arguments, preexec_fn=lambda: os.close(1))
+    assert done.returncode == 3
+    assert done.stderr == b"standard output is closed\n"
+
+
+def test_a_bad_request_needs_no_output():
+    assert _run("foo", preexec_fn=lambda: os.close(1)).returncode == 2
+
+
+@pytest.mark.parametrize("missing", ["derivations.command", "sympy"])
+def test_an_interrupt_while_loading_is_exit_three(missing):
+    code = f"""
+import runpy, sys
+class Interrupted:
+    def find_spec(self, name, path=None, target=None):
+        if name == {missing!r}:
+            raise KeyboardInterrupt
+sys.meta_path.insert(0, Interrupted())
+runpy.run_module("derivations.__main__", run_name="__main__", alter_sys=True)
+"""
+    done = subprocess.run([sys.executable, "-c", code, "zero"], capture_output=True, check=False)
+    assert done.returncode == 3
+    assert b"Traceback" not in done.stderr

@@ -62,7 +62,7 @@ GOLDEN = {
         r" + |\gamma|^{2} |\tilde{\gamma}|^{2} + 2 \langle \gamma, \tilde{\gamma} \rangle^{2}"
         r" - 2 \sum_{i} \gamma_{i}^{2} \tilde{\gamma}_{i}^{2}"
     ),
-    ("population", "attention_gradient"): (
+    ("gradient", "attention"): (
         r"- 2 \delta_{ia} \tilde{\gamma}_{b} - 2 \delta_{ib} \tilde{\gamma}_{a}"
         r" - 4 \gamma_{i} \tilde{\gamma}_{i}^{2} + 2 \gamma_{i} |\tilde{\gamma}|^{2}"
         r" + 4 \tilde{\gamma}_{i} \langle \gamma, \tilde{\gamma} \rangle"

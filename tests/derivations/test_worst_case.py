@@ -1,13 +1,12 @@
 import itertools
 
-import sympy as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from derivations.evaluation import evaluate
 from derivations.instances import concentrated_attention, random_attention, seeded
-from derivations.notation import R_2, R_e, R_s, alpha, alpha_prime, beta, beta_prime
-from derivations.worst_case import edge_peak, residual_in_masses, success_value
+from derivations.notation import alpha, alpha_prime, beta, beta_prime
+from derivations.worst_case import residual_in_masses, success_value
 from derivations.zonotope import boundary, branch_bracket, branch_minimum
 
 
@@ -20,12 +19,6 @@ def _instance(seed, d):
 def test_residual_without_cancellation():
     assert residual_in_masses(1) == 2 * alpha * beta_prime + 2 * alpha_prime * beta
     assert residual_in_masses(-1) == 2 * alpha * beta + 2 * alpha_prime * beta_prime
-
-
-def test_peak_of_an_edge():
-    assert sp.expand(edge_peak() - R_s - (R_e - R_s + R_2) ** 2 / (4 * R_2)) == 0
-    values = {"R_s": 1, "R_e": 2, "R_2": 3}
-    assert evaluate(edge_peak(), sequences={}, scalars=values) == 1 + sp.Rational(16, 12)
 
 
 @given(seed=st.integers(0, 9999), d=st.integers(2, 7))

@@ -1,10 +1,13 @@
 """A wrong rule anywhere must make a check fail: each test breaks one rule and looks for that."""
 
+from dataclasses import replace
+
 import pytest
 import sympy as sp
 
 from derivations import (
     antisymmetric,
+    gradient,
     moments,
     population,
     softmax,
@@ -12,10 +15,25 @@ from derivations import (
     worst_case,
     zero,
     zonotope,
+    zonotope_edge,
+    zonotope_walk,
 )
 from derivations.catalogue import load
-from derivations.notation import Z_2, Delta, E, Z, Z_tilde, Z_tilde_2, d, gamma, gamma_tilde
-from derivations.power_sums import Entry, PowerSum
+from derivations.notation import (
+    R_2,
+    Z_2,
+    Delta,
+    E,
+    Z,
+    Z_tilde,
+    Z_tilde_2,
+    d,
+    gamma,
+    gamma_tilde,
+    i,
+    x,
+)
+from derivations.power_sums import Entry, PowerSum, Unit
 
 
 def _fails(name):
@@ -23,7 +41,8 @@ def _fails(name):
         derivation = load(name)
     except Exception:  # a broken rule may also stop the derivation
         return True
-    return any(result.failed for result in derivation.check())
+    one_by_one = (replace(derivation, steps=(step,)) for step in derivation.steps)
+    return any(result.failed for single in one_by_one for result in single.check())
 
 
 @pytest.mark.parametrize(("order", "value"), [(2, 2), (4, 2), (4, -3), (6, -16), (8, 272), (8, 0)])
@@ -54,19 +73,19 @@ def test_a_forgotten_partition(monkeypatch):
     ],
 )
 def test_a_wrong_derivative_of_softmax(monkeypatch, wrong):
-    for module in (softmax, population):
+    for module in (softmax, gradient):
         monkeypatch.setattr(module, "attention_velocity", wrong)
     assert _fails("softmax")
-    assert _fails("population")
+    assert _fails("gradient")
 
 
 def test_scores_that_move_at_another_speed(monkeypatch):
-    for module in (softmax, population):
+    for module in (softmax, gradient):
         monkeypatch.setattr(
             module, "score_motion", lambda direction: variation.Variation({E: 2 * E * direction})
         )
     assert _fails("softmax")
-    assert _fails("population")
+    assert _fails("gradient")
 
 
 def test_a_wrong_power_rule(monkeypatch):
@@ -79,7 +98,7 @@ def test_a_wrong_power_rule(monkeypatch):
 
     monkeypatch.setattr(variation.Variation, "__call__", wrong)
     assert _fails("softmax")
-    assert _fails("population")
+    assert _fails("gradient")
 
 
 @pytest.mark.parametrize(
@@ -94,23 +113,26 @@ def test_a_wrong_power_rule(monkeypatch):
 )
 def test_a_wrong_loss(monkeypatch, wrong):
     right = population.loss()
-    for module in (population, antisymmetric, zero):
+    for module in (population, gradient, antisymmetric, zero):
         monkeypatch.setattr(module, "loss", lambda: wrong(right))
     assert _fails("population")
+    if (wrong(right) - right).free_symbols:
+        assert _fails("gradient")
     assert _fails("antisymmetric")
     assert _fails("zero")
 
 
 @pytest.mark.parametrize("factor", [-1, 2])
 def test_a_wrong_gradient_by_the_attention(monkeypatch, factor):
-    right = population.attention_gradient()
-    monkeypatch.setattr(population, "attention_gradient", lambda: sp.expand(factor * right))
-    assert _fails("population")
+    right = gradient.attention_gradient()
+    monkeypatch.setattr(gradient, "attention_gradient", lambda: sp.expand(factor * right))
+    assert _fails("gradient")
+    assert not _fails("population")
 
 
 def test_a_mirror_image_that_does_not_exchange_the_heads(monkeypatch):
-    monkeypatch.setattr(population, "SWAP", {})
-    assert _fails("population")
+    monkeypatch.setattr(gradient, "SWAP", {})
+    assert _fails("gradient")
 
 
 @pytest.mark.parametrize(
@@ -148,20 +170,31 @@ def test_attention_at_zero_that_is_not_uniform(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("function", "wrong"),
+    ("module", "function", "wrong"),
     [
-        ("residual_in_masses", lambda right: lambda tau: right(-tau)),
-        ("residual_in_masses", lambda right: lambda tau: right(tau) / 2),
-        ("edge_peak", lambda right: lambda: right().xreplace({worst_case.R_2: 2 * worst_case.R_2})),
-        ("success_value", lambda right: lambda: -right()),
-        ("success_value", lambda right: lambda: 4 * right()),
-        ("edge_residual", lambda right: lambda: 2 - right()),
-        ("branch_bracket", lambda right: lambda *given: right(*given)[::-1]),
-        ("branch_minimum", lambda right: lambda *given: right(*given[:3], -given[3])),
+        (worst_case, "residual_in_masses", lambda right: lambda tau: right(-tau)),
+        (worst_case, "residual_in_masses", lambda right: lambda tau: right(tau) / 2),
+        (worst_case, "success_value", lambda right: lambda: -right()),
+        (worst_case, "success_value", lambda right: lambda: 4 * right()),
+        (worst_case, "worst_signs", lambda right: lambda: -right()),
+        (worst_case, "worst_signs", lambda right: lambda: right() + Unit(i)),
+        (worst_case, "branch_bracket", lambda right: lambda *given: right(*given)[::-1]),
+        (worst_case, "branch_minimum", lambda right: lambda *given: right(*given[:3], -given[3])),
+        (zonotope_edge, "edge_peak", lambda right: lambda: right().xreplace({R_2: 2 * R_2})),
+        (zonotope_edge, "edge_residual", lambda right: lambda: 2 - right()),
+        (zonotope_edge, "edge_product", lambda right: lambda *given: -right(*given)),
+        (zonotope_edge, "stationary_point", lambda right: lambda expr: right(expr) / 2),
+        (zonotope_walk, "flip_gain", lambda right: lambda: -right()),
+        (zonotope_walk, "flip_gain", lambda right: lambda: right() / 2),
+        (zonotope_walk, "lean", lambda right: lambda position: -right(position)),
+        (zonotope_walk, "turn", lambda right: lambda: -right()),
+        (zonotope_walk, "chain_lead", lambda right: lambda: -right()),
+        (zonotope_walk, "chain_lead", lambda right: lambda: right().xreplace({x: -x})),
+        (zonotope_walk, "OFF_SUPPORT", lambda _right: {}),
     ],
 )
-def test_a_wrong_fact_about_the_worst_input(monkeypatch, function, wrong):
-    monkeypatch.setattr(worst_case, function, wrong(getattr(worst_case, function)))
+def test_a_wrong_fact_about_the_worst_input(monkeypatch, module, function, wrong):
+    monkeypatch.setattr(module, function, wrong(getattr(module, function)))
     assert _fails("worst_case")
 
 

@@ -1,8 +1,9 @@
 import pytest
 import sympy as sp
 
+from derivations.gradient import gradient_along, gradient_along_tilde
 from derivations.notation import a, b, d, t
-from derivations.population import gradient_along, gradient_along_tilde, loss
+from derivations.population import loss
 from derivations.power_sums import Entry, PowerSum
 from derivations.zero import at_zero
 

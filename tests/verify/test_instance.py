@@ -11,7 +11,14 @@ from hypothesis import strategies as st
 
 from numerics.arguments import InvalidArgumentError
 from numerics.embeddings import sample_embeddings, uniform_direction
-from verify.instance import Instance, draw_instance, load_instance, save_instance
+from verify.instance import (
+    Instance,
+    draw_instance,
+    draw_origin,
+    load_instance,
+    save_instance,
+)
+from verify.origin import Origin
 from verify.seeds import Streams
 
 
@@ -141,6 +148,28 @@ def test_missing_arrays_are_named(path: Path, arrays) -> None:
     assert refusal(path) == f"instance={path}: the array theta is missing"
     np.savez(path, V=arrays["V"], theta=arrays["theta"])
     assert "give --support" in refusal(path)
+
+
+def test_a_misspelt_array_is_refused(path: Path, arrays) -> None:
+    np.savez(path, **arrays, thetatilde=arrays["theta"])
+    assert refusal(path).startswith(f"instance={path}: unknown array thetatilde; the arrays are V")
+
+
+def test_an_origin_that_makes_no_sense_is_no_origin(path: Path, arrays) -> None:
+    for text in ("{", "[]", '{"d": 2}', '{"d": 5, "m": 3, "law": "x", "seed": 0, "trial": 0}'):
+        np.savez(path, **arrays)
+        with zipfile.ZipFile(path, "a") as archive:
+            archive.writestr("origin.json", text)
+        assert load_instance(path).origin is None
+
+
+def test_a_drawn_instance_keeps_its_draw(path: Path) -> None:
+    origin = Origin(d=6, m=2, law="gaussian", seed=4, trial=9, support=(3, 1))
+    drawn = draw_origin(origin)
+    save_instance("out", path, drawn)
+    found = load_instance(path)
+    assert found.origin == origin
+    assert found.V.tobytes() == draw_origin(origin).V.tobytes()
 
 
 class Explosive:

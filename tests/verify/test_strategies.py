@@ -640,10 +640,11 @@ def test_the_example_of_the_page_passes_and_can_fail(tmp_path: Path) -> None:
     write_project(tmp_path, without=" - scores.max()")
     report = run(sys.executable, *PYTEST, cwd=tmp_path).stdout
     assert "1 failed, 1 passed" in report
-    (shown,) = re.findall(r"^    instance = (corner_at\(.*\))$", PAGE, re.MULTILINE)
-    assert f"instance = {shown}" in report
-    culprit = remade(shown)
-    assert np.max(culprit.V @ culprit.theta) > 709.8  # where exp overflows
+    # What the page shows is one such failure; another version of Hypothesis may report another.
+    call = re.compile(r"instance = (corner_at\(.*\))$", re.MULTILINE)
+    (shown,), (reported,) = call.findall(PAGE), call.findall(report)
+    for culprit in (remade(shown), remade(reported)):
+        assert np.max(culprit.V @ culprit.theta) > 709.8  # where exp overflows
 
 
 @pytest.mark.parametrize(

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import numpy as np
+from flint import arb
 
 from numerics.multiprecision import numeric_gradient
 from numerics.population import antisymmetric_gradient, gradient
 from verify.claim import Cell, Claim, Profile
 from verify.claims.agreement import agreement_cell
 from verify.claims.derivation import derivation_cell
+from verify.claims.three_ways import (
+    InBalls,
+    enumerated_loss,
+    enumerated_slopes,
+    three_way_cell,
+)
 from verify.instance import draw_instance
+from verify.symbolic_to_ball import evaluate_in_balls
 
 __all__ = ["CLAIMS"]
 
@@ -43,6 +51,40 @@ def _error_against_general_kernel(rng: np.random.Generator) -> float:
     return float(np.max([relative, abs(one.loss - other.loss)]) / m)
 
 
+def _symbolic(at: InBalls) -> list[arb]:
+    """Enclose the derived loss and gradients along A, from sums of powers of E = e^s."""
+    a, b = at.instance.support
+    sums = {
+        "Z": sum(at.E, arb(0)),
+        "Z_tilde": sum((1 / x for x in at.E), arb(0)),
+        "Z_2": sum((x**2 for x in at.E), arb(0)),
+        "Z_tilde_2": sum((1 / x**2 for x in at.E), arb(0)),
+    }
+    omega = 1 / (sums["Z"] * sums["Z_tilde"])
+    scalars = sums | {"omega": omega}
+    growth = {"Delta": at.E[a] / at.E[b]}
+
+    def value(formula: str) -> arb:
+        return evaluate_in_balls(
+            "antisymmetric",
+            formula,
+            sequences={"E": at.E, "t": at.t},
+            positions=at.positions,
+            scalars=scalars,
+            exponentials=growth,
+        )
+
+    scalars["kappa"] = value("kappa")
+    pushes = [-2 * omega * value(name) for name in ("push", "push_tilde")]
+    return [value("loss"), *pushes]
+
+
+def _kernel(at: InBalls) -> list[float]:
+    given = at.instance
+    found = antisymmetric_gradient(given.V, given.theta, given.support)
+    return [found.loss, float(found.theta @ at.A), float(found.theta_tilde @ at.A)]
+
+
 def _cells(profile: Profile) -> tuple[Cell, ...]:
     trials, slow_trials = _TRIALS[profile], _SLOW_TRIALS[profile]
     return (
@@ -54,7 +96,7 @@ def _cells(profile: Profile) -> tuple[Cell, ...]:
             # As for the general gradient: (8 + r) u sum_i |w_i|, r < 4, sum_i |w_i| <= 4.
             bound=48 * _UNIT,
             trials=slow_trials,
-            cells=2,
+            cells=3,
             cost=slow_trials * 5e-3,
         ),
         agreement_cell(
@@ -64,8 +106,18 @@ def _cells(profile: Profile) -> tuple[Cell, ...]:
             # Both kernels document a relative error of about 1e-15 m.
             bound=2e-15,
             trials=trials,
-            cells=2,
+            cells=3,
             cost=trials * 1e-3,
+        ),
+        three_way_cell(
+            "loss and both pushes three ways, d = 2..6",
+            symbolic=_symbolic,
+            enumerated=lambda at: [enumerated_loss(at), *enumerated_slopes(at)],
+            kernel=_kernel,
+            antisymmetric=True,
+            trials=slow_trials,
+            cells=3,
+            cost=slow_trials * 5e-3,
         ),
     )
 

@@ -33,8 +33,11 @@ def derivation_cell(name: str, *, cost: float) -> Cell:
             subject="statement",
             method="symbolic derivation, d symbolic",
             grade=Grade.REFUTED if failed else grade,
-            computed=f"{len(results) - len(failed)} of {len(results)} steps hold",
-            claimed=f"{proofs} proofs, {len(results) - proofs} checks at instances",
+            computed=(
+                f"{len(results) - len(failed)} of {len(results)} steps hold: "
+                f"{proofs} by proof, {len(results) - proofs} at instances"
+            ),
+            claimed="every step holds, for symbolic d",
             precision="exact",
             reason="; ".join(f"step {each.number}: {each.detail}" for each in failed)
             or (None if proofs else "no step is a proof"),

@@ -9,6 +9,7 @@ from typing import IO, Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from verify.claims import CLAIMS
 from verify.environment import describe_environment, version
 from verify.files import write_atomically
 from verify.report import FILES
@@ -41,7 +42,9 @@ def write_report(folder: Path, run: Run, document: dict[str, Any]) -> None:
         keep_trailing_newline=True,
     )
     environment.filters["cell"] = lambda value: str(value).replace("|", "\\|")
-    report = environment.get_template("report.md.j2").render(run=run, document=document)
+    report = environment.get_template("report.md.j2").render(
+        run=run, document=document, registered=len(CLAIMS)
+    )
     for name, text in zip(FILES, (results, report), strict=True):
         write_atomically("out", folder / name, _writer(text))
 

@@ -53,7 +53,7 @@ def _table(title: str, results: list[ClaimResult]) -> Table:
             Text(result.claim.id),
             Text(result.claim.source),
             Text(str(result.verdict), style=_STYLES[result.verdict]),
-            Text(deciding.computed if deciding else "nothing"),
+            Text(f"{deciding.cell}: {deciding.computed}" if deciding else "nothing"),
             Text(deciding.claimed if deciding else ""),
             f"{result.seconds:.1f} s",
         )

@@ -14,6 +14,7 @@ from flint import arb
 from numerics.arguments import InvalidArgumentError
 from numerics.balls import certificate
 from numerics.balls.certificate import certify_step, reevaluate_witness
+from numerics.balls.worst_case import Bracket
 from numerics.embeddings import sample_embeddings, uniform_direction
 
 
@@ -158,3 +159,19 @@ def test_a_refutation_rests_on_the_witness_evaluated_afresh(monkeypatch):
     found = instance.certify(Fraction(1, 10**6), max_bits=128)
     assert found.verdict == "undecided"
     assert found.witness is None
+
+
+def test_a_verdict_needs_the_whole_ball_on_one_side():
+    bracket = Bracket(arb(1, arb((1, -10))), arb(1, arb((1, -10))), frozenset(), closed=True)
+    exact = arb(1)
+    for limit, verdict in (
+        (0.9, "refuted"),
+        (1.0, "undecided"),
+        (1.001, "undecided"),
+        (1.1, "certified"),
+    ):
+        assert certificate._verdict(bracket, exact, arb(limit)) == verdict
+    # A slack that reaches across the limit takes either verdict back.
+    for limit in (0.9, 1.1):
+        assert certificate._verdict(bracket, arb(1, 0.25), arb(limit)) == "undecided"
+    assert certificate._verdict(bracket, arb.nan(), arb(1.1)) == "undecided"

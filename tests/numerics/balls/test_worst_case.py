@@ -238,6 +238,17 @@ def test_a_search_that_is_cut_off_still_brackets(monkeypatch):
     assert cut
 
 
+def test_what_a_search_has_not_visited_stays_in_its_bound(monkeypatch):
+    monkeypatch.setattr(open_branch, "_MAX_VERTICES", 0)
+    for *_, generators, _ in open_instances(3, 10):
+        with working_precision(128):
+            _, equal = branches(generators)
+            searched, finished = search_branch(generators, equal.attained)
+        assert not finished
+        assert not equal.closed
+        assert upper_end(searched.bound) >= upper_end(equal.bound)
+
+
 def test_enumeration_counts_exchangeable_positions_once():
     # 40 positions, two kinds besides the support: 20 times 20 patterns instead of 2^38.
     first, second = heads(

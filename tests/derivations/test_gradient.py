@@ -1,0 +1,65 @@
+import pytest
+import sympy as sp
+
+from derivations.differentiation import SymbolicModel
+from derivations.enumeration import enumerated_loss
+from derivations.evaluation import evaluate, evaluate_over
+from derivations.gradient import SWAP, attention_gradient, gradient_along, gradient_along_tilde
+from derivations.identities import residue
+from derivations.instances import random_attention, seeded
+from derivations.notation import a, b, gamma, gamma_tilde, i
+from derivations.power_sums import Entry, PowerSum, Unit
+
+
+def test_the_gradient_by_the_attention():
+    expected = (
+        -2 * Unit(a) * Entry(gamma_tilde, b)
+        - 2 * Unit(b) * Entry(gamma_tilde, a)
+        + 2 * gamma * PowerSum(gamma_tilde**2)
+        + 4 * gamma_tilde * PowerSum(gamma * gamma_tilde)
+        - 4 * gamma * gamma_tilde**2
+    )
+    assert residue(Entry(attention_gradient(), i), Entry(expected, i)) == 0
+
+
+def test_the_heads_are_exchanged():
+    assert gradient_along().xreplace(SWAP) == gradient_along_tilde()
+    assert gradient_along() != gradient_along_tilde()
+
+
+GRADIENTS = pytest.mark.parametrize("expr", [gradient_along, gradient_along_tilde])
+
+
+@GRADIENTS
+def test_perfect_attention_has_no_gradient(expr):
+    sequences = {"gamma": [0, 1, 0, 0], "gamma_tilde": [0, 0, 1, 0], "t": [5, -2, 7, 3]}
+    assert evaluate(expr(), sequences=sequences, positions={"a": 1, "b": 2}) == 0
+
+
+@GRADIENTS
+def test_a_common_shift_of_the_scores_changes_nothing(expr):
+    rng = seeded(5)
+    sequences = {
+        "gamma": random_attention(rng, 6),
+        "gamma_tilde": random_attention(rng, 6),
+        "t": [1] * 6,
+    }
+    assert evaluate(expr(), sequences=sequences, positions={"a": 0, "b": 4}) == 0
+
+
+def test_explicit_derivatives_at_three_positions_in_the_plane():
+    model, model_tilde = SymbolicModel(3, 2, "theta"), SymbolicModel(3, 2, "theta_tilde")
+    enumerated = enumerated_loss(model.attention, model_tilde.attention)
+    sequences = {
+        "gamma": [model.algebraic(weight) for weight in model.attention],
+        "gamma_tilde": [model_tilde.algebraic(weight) for weight in model_tilde.attention],
+    }
+    for r in (0, 1):
+        found = evaluate_over(
+            gradient_along(),
+            rational=sp.Rational,
+            sequences={**sequences, "t": [row[r] for row in model.V]},
+            positions={"a": 0, "b": 1},
+        )
+        expected = model_tilde.algebraic(model.algebraic(sp.diff(enumerated, model.theta[r])))
+        assert residue(found, expected) == 0

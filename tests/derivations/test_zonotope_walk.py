@@ -1,0 +1,90 @@
+from fractions import Fraction
+
+import pytest
+import sympy as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from derivations.enumeration import dot, inputs
+from derivations.evaluation import evaluate
+from derivations.instances import concentrated_attention, random_attention, seeded
+from derivations.ledger import CheckError
+from derivations.notation import a, b, gamma, gamma_tilde, x
+from derivations.power_sums import Entry, Unit
+from derivations.zonotope import boundary
+from derivations.zonotope_walk import flip_gain, lean, require_terms_nonnegative, turn
+
+
+def _heads(seed, d):
+    rng = seeded(seed)
+    draw = rng.choice((random_attention, concentrated_attention))
+    return draw(rng, d), draw(rng, d)
+
+
+@given(seed=st.integers(0, 9999), d=st.integers(3, 6))
+@settings(max_examples=25, deadline=None)
+def test_the_gain_of_a_flip(seed, d):
+    heads, rng = _heads(seed, d), seeded(seed)
+    signs = [rng.choice((-1, 1)) for _ in range(d)]
+    position = rng.randrange(2, d)
+    flipped = [-sign if j == position else sign for j, sign in enumerate(signs)]
+    products = [dot(heads[0], z) * dot(heads[1], z) for z in (signs, flipped)]
+    found = evaluate(
+        flip_gain(),
+        sequences={"gamma": heads[0], "gamma_tilde": heads[1], "x": signs},
+        positions={"i": position},
+    )
+    assert found == products[1] - products[0]
+
+
+@given(seed=st.integers(0, 9999), d=st.integers(3, 7))
+@settings(max_examples=25, deadline=None)
+def test_signs_at_the_greatest_product(seed, d):
+    heads = _heads(seed, d)
+    on_branch = [z for z in inputs(d) if z[0] == 1 and z[1] == -1]
+    best = max(on_branch, key=lambda z: dot(heads[0], z) * dot(heads[1], z))
+    sequences = {"gamma": heads[0], "gamma_tilde": heads[1], "x": best}
+    p = dot(heads[0], best)
+    for j in range(2, d):
+        wanted = evaluate(lean(b), sequences=sequences, positions={"b": j})
+        assert best[j] * wanted >= 2 * heads[0][j] * heads[1][j]
+        for l in range(2, d):
+            steeper = evaluate(turn(), sequences=sequences, positions={"i": j, "k": l})
+            if steeper >= 0:
+                assert (best[l] - best[j]) * p >= 0
+
+
+@given(seed=st.integers(0, 9999), d=st.integers(3, 7))
+@settings(max_examples=25, deadline=None)
+def test_an_edge_is_below_every_input(seed, d):
+    heads = _heads(seed, d)
+    edges = list(boundary(*heads, (0, 1), 1))
+    for z in inputs(d):
+        if z[0] == z[1] == 1:
+            p, q = (dot(head, z) for head in heads)
+            chain = edges[: d - 2] if p >= q else edges[d - 2 :]
+            assert min(_at_level(*edge, p + q) for edge in chain) <= p * q
+
+
+def _at_level(start, end, level):
+    """P Q where P + Q = level, or more than any product can be."""
+    fraction = Fraction(level - sum(start)) / (sum(end) - sum(start))
+    if not 0 <= fraction <= 1:
+        return 2
+    P, Q = (s + fraction * (e - s) for s, e in zip(start, end, strict=True))
+    return P * Q
+
+
+@pytest.mark.parametrize(
+    "summand",
+    [
+        gamma * (x - 1 + (1 - Entry(x, a)) * Unit(a) + (1 - Entry(x, b)) * Unit(b)),
+        (gamma - gamma_tilde) * (x + 1 - (1 + Entry(x, a)) * Unit(a) - (1 + Entry(x, b)) * Unit(b)),
+        gamma * (x + 1 - (1 + Entry(x, a)) * Unit(a)),
+        gamma * (x + 1),
+        -gamma * sp.Integer(1) + gamma * (Unit(a) + Unit(b)),
+    ],
+)
+def test_terms_that_may_be_negative_or_are_on_the_support(summand):
+    with pytest.raises(CheckError, match="terms: the term"):
+        require_terms_nonnegative(summand, "terms")
