@@ -8,6 +8,12 @@ e^Delta and towards b by e^-Delta, and a rest that is small.
 
 from __future__ import annotations
 
+if __name__ == "__main__":
+    # Before SymPy is loaded, so that an interruption meanwhile ends quietly.
+    from derivations.command import run
+
+    run("antisymmetric")
+
 from collections.abc import Sequence
 from typing import Any
 
@@ -388,9 +394,3 @@ def _check_numeric(formulas: Sequence[Formula]) -> None:
         )
         model.require_close(found, model.slope_of_loss(), "the derivative by theta")
         model.require_close(found_tilde, model.slope_of_loss_tilde(), "that by theta_tilde")
-
-
-if __name__ == "__main__":
-    from derivations.command import run
-
-    run("antisymmetric")

@@ -61,7 +61,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def run(name: str) -> NoReturn:
-    """Be the command line of the module of one derivation, and exit."""
+    """Be the command line of the module of one derivation, and exit before the rest of it runs."""
     sys.exit(main((name, *sys.argv[1:])))
 
 

@@ -6,6 +6,12 @@ gradient by the query follows by the derivative of softmax.
 
 from __future__ import annotations
 
+if __name__ == "__main__":
+    # Before SymPy is loaded, so that an interruption meanwhile ends quietly.
+    from derivations.command import run
+
+    run("gradient")
+
 import sympy as sp
 
 from derivations.differentiation import NumericModel, SymbolicModel
@@ -198,9 +204,3 @@ def _check_numeric(along: sp.Expr, along_tilde: sp.Expr) -> None:
         )
         model.require_close(found, model.slope_of_loss(), "the derivative by theta")
         model.require_close(found_tilde, model.slope_of_loss_tilde(), "that by theta_tilde")
-
-
-if __name__ == "__main__":
-    from derivations.command import run
-
-    run("gradient")

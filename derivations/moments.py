@@ -12,6 +12,12 @@ loss.
 
 from __future__ import annotations
 
+if __name__ == "__main__":
+    # Before SymPy is loaded, so that an interruption meanwhile ends quietly.
+    from derivations.command import run
+
+    run("moments")
+
 import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
@@ -322,9 +328,3 @@ def _check_enumeration() -> None:
             require(
                 found == expected, f"d = {d}, forms {forms}: {found}, by enumeration {expected}"
             )
-
-
-if __name__ == "__main__":
-    from derivations.command import run
-
-    run("moments")

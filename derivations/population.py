@@ -5,6 +5,12 @@ The square of the error is multiplied out, and each term is a moment of four lin
 
 from __future__ import annotations
 
+if __name__ == "__main__":
+    # Before SymPy is loaded, so that an interruption meanwhile ends quietly.
+    from derivations.command import run
+
+    run("population")
+
 import sympy as sp
 
 from derivations.enumeration import enumerated_loss
@@ -126,9 +132,3 @@ def _check_loss(expr: sp.Expr) -> None:
             )
             expected = enumerated_loss(attention, attention_tilde)
             require(found == expected, f"d = {d}: {found}, by enumeration {expected}")
-
-
-if __name__ == "__main__":
-    from derivations.command import run
-
-    run("population")

@@ -7,6 +7,12 @@ holds for every A is a vector identity, with v in the place of t.
 
 from __future__ import annotations
 
+if __name__ == "__main__":
+    # Before SymPy is loaded, so that an interruption meanwhile ends quietly.
+    from derivations.command import run
+
+    run("softmax")
+
 import mpmath
 import sympy as sp
 
@@ -225,9 +231,3 @@ def _check_numeric() -> None:
                 return model.attention(query)[j]
 
             model.require_close(found, model.slope(weight, model.theta), f"D gamma_{j}")
-
-
-if __name__ == "__main__":
-    from derivations.command import run
-
-    run("softmax")

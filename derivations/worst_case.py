@@ -8,6 +8,12 @@ boundary gives a bound, with a gap that is known.
 
 from __future__ import annotations
 
+if __name__ == "__main__":
+    # Before SymPy is loaded, so that an interruption meanwhile ends quietly.
+    from derivations.command import run
+
+    run("worst_case")
+
 from collections.abc import Iterator
 from fractions import Fraction
 
@@ -362,9 +368,3 @@ def _check_open_example() -> None:
     mu = min(branch_minimum(attention, attention_tilde, (0, 1), tau) for tau in (-1, 1))
     require(bound == Fraction(-9, 25), f"the bound is {bound}")
     require(attained == mu == Fraction(-8, 25), f"the best vertex is {attained}, mu is {mu}")
-
-
-if __name__ == "__main__":
-    from derivations.command import run
-
-    run("worst_case")

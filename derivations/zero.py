@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+if __name__ == "__main__":
+    # Before SymPy is loaded, so that an interruption meanwhile ends quietly.
+    from derivations.command import run
+
+    run("zero")
+
 from fractions import Fraction
 
 import sympy as sp
@@ -128,9 +134,3 @@ def _check_circle(formulas: tuple[Formula, ...]) -> None:
         ]
         expected = Fraction(29, 32) if formula.name == "loss" else Fraction(-1, 8)
         require(values == [expected, expected], f"{formula.name}: {values}, not {expected}")
-
-
-if __name__ == "__main__":
-    from derivations.command import run
-
-    run("zero")

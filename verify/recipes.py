@@ -143,7 +143,7 @@ def _recorded(
     instance: Instance, function: str, seed: int, options: Mapping[str, object]
 ) -> DrawnInstance:
     drawn = DrawnInstance(instance.V, instance.theta, instance.theta_tilde, instance.support)
-    arguments = {"d": drawn.d, "m": drawn.m, "seed": seed, "support": drawn.support, **options}
+    arguments = {"d": drawn.d, "m": drawn.m, "seed": int(seed), "support": drawn.support, **options}
     recipe = f"{function}({', '.join(f'{name}={value!r}' for name, value in arguments.items())})"
     object.__setattr__(drawn, "recipe", recipe)
     return drawn

@@ -293,9 +293,9 @@ def assuming(
 ) -> _Kind:
     """Keep the draws that satisfy every assumption, and report what is rejected.
 
-    A rejected draw ends its test case as invalid, and each assumption it violates is an event:
-    ``pytest --hypothesis-show-statistics`` lists both. When more than about five in six are
-    rejected Hypothesis fails the test (`HealthCheck.filter_too_much`).
+    A rejected draw ends its test case as invalid, and each assumption it violates is an event,
+    which ``pytest --hypothesis-show-statistics`` lists. When more than about five in six draws
+    are rejected Hypothesis fails the test (`HealthCheck.filter_too_much`).
 
     Parameters
     ----------

@@ -46,6 +46,7 @@ from verify.strategies import (
 
 ROOT = Path(__file__).parents[2]
 SMALLEST_NORMAL = 2.0**-1022
+PYTEST = ("-m", "pytest", "-q", "-p", "no:cacheprovider")
 
 # Only these corners are about rows, or queries, that are no unit vectors.
 ROWS_OF_OTHER_LENGTH = {"denormal rows", "unequal rows"}
@@ -451,6 +452,24 @@ def test_the_setting_of_the_paper_sorts_the_corners() -> None:
     assert 0.35 < tally.share_rejected < 0.75
 
 
+STATISTICS = """
+from hypothesis import given
+from verify.claims.assumptions import SETTING
+from verify.strategies import adversarial_instances, assuming
+
+@given(assuming(adversarial_instances(), *SETTING))
+def test(instance):
+    pass
+"""
+
+
+def test_the_statistics_name_what_was_violated(tmp_path: Path) -> None:
+    (tmp_path / "test_statistics.py").write_text(STATISTICS, encoding="utf-8")
+    report = run(sys.executable, *PYTEST, "--hypothesis-show-statistics", cwd=tmp_path).stdout
+    for assumption in SETTING:
+        assert re.search(rf"%, violates the assumption: {assumption.name}$", report, re.MULTILINE)
+
+
 def test_a_predicate_may_overflow() -> None:
     bounded = Assumption("bounded", r"$\theta_1^2 < 2$", lambda i: bool(i.theta[0] ** 2 < 2))
     tally = Tally()
@@ -609,7 +628,6 @@ def test_profiles_are_registered_on_request_and_not_loaded(
 
 PAGE = (ROOT / "docs" / "strategies.md").read_text(encoding="utf-8")
 FILES = dict(re.findall(r"```python\n# (\S+)\n(.*?)```", PAGE, re.DOTALL))
-PYTEST = ("-m", "pytest", "-q", "-p", "no:cacheprovider")
 
 
 def write_project(folder: Path, *, without: str = "") -> None:

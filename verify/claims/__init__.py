@@ -11,6 +11,7 @@ from verify.claims import (
     antisymmetric,
     certified,
     embeddings,
+    kernels,
     parameters,
     population,
     theorem2,
@@ -50,6 +51,7 @@ CLAIMS = register(
         theorem2,
         certified,
         parameters,
+        kernels,
     )
     for claim in module.CLAIMS
 )

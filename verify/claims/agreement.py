@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Literal
 
 import numpy as np
 
@@ -20,6 +21,7 @@ def agreement_cell(
     name: str,
     *,
     method: str,
+    subject: Literal["statement", "cross-check"] = "cross-check",
     error: Callable[[np.random.Generator], float],
     bound: float,
     trials: int,
@@ -34,6 +36,8 @@ def agreement_cell(
         The cell's name.
     method : str
         What the kernel is held against.
+    subject : {"statement", "cross-check"}
+        Whether the agreement is what the claim states.
     error : callable
         Draws an instance and returns the kernel's error there, in units of its accuracy bound's
         scale; nan if it returned nothing usable, which counts as an error beyond the bound.
@@ -56,12 +60,12 @@ def agreement_cell(
         largest = max((each for each in errors if not np.isnan(each)), default=np.nan)
         return Evidence(
             cell=name,
-            subject="cross-check",
+            subject=subject,
             method=method,
             grade=grade_at_most(beyond, SHARE),
             computed=f"largest error {largest:.2g}; beyond the bound in {beyond}",
             claimed=f"P(error > {bound:.2g}) <= {SHARE}",
-            margin=1 - largest / bound if np.isfinite(largest) else None,
+            margin=1 - largest / bound if bound > 0 and np.isfinite(largest) else None,
             precision="binary64",
             seed=streams.seed,
             trials=trials,
