@@ -12,15 +12,14 @@ from typing import Any
 
 from flint import arb, fmpq
 
-from derivations.catalogue import load
-from derivations.evaluation import evaluate_over
-
 __all__ = ["evaluate_in_balls"]
 
 
 @cache
 def _expression(derivation: str, formula: str) -> Any:
-    # Deriving takes a hundred times longer than evaluating.
+    # Deriving takes a hundred times longer than evaluating, and loads SymPy.
+    from derivations.catalogue import load
+
     return load(derivation).formula(formula).right
 
 
@@ -47,6 +46,8 @@ def evaluate_in_balls(
     arb
         A ball that holds the formula's value for all members of the given balls.
     """
+    from derivations.evaluation import evaluate_over
+
     return evaluate_over(
         _expression(derivation, formula),
         rational=lambda p, q: arb(fmpq(p, q)),

@@ -57,9 +57,9 @@ for $x$ uniform on $\{-1, +1\}^{d}$.
 \end{equation}
 where $L = \mathbb{E} (f - y)^{2}$.
 """,
-    "population.gradient": r"""
+    "gradient.theta": r"""
 \begin{equation}
-  \label{eq:population.gradient}
+  \label{eq:gradient.theta}
   \begin{split}
     A \cdot \nabla_{\theta} L = {} & - 2 \gamma_{a} \tilde{\gamma}_{b} t_{a}
     - 2 \gamma_{b} \tilde{\gamma}_{a} t_{b}
@@ -576,7 +576,7 @@ def test_a_document_of_some_fragments(tmp_path, capsys) -> None:
     }
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(found["files"])
     sections = re.findall(r"\\section\{(.*)\}", (tmp_path / "xorverify.tex").read_text())
-    assert sections == ["Population loss and gradient, for any pair of queries", "Claims"]
+    assert sections == ["The population loss, for any pair of queries", "Claims"]
 
 
 def test_disputed_claims_have_a_section_of_their_own(tmp_path, monkeypatch) -> None:

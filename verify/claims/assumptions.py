@@ -15,12 +15,15 @@ _UNIT_TOLERANCE = 1e-12
 
 
 def _unit_rows(instance: Instance) -> bool:
-    squares = np.einsum("ij,ij->i", instance.V, instance.V)
+    with np.errstate(over="ignore"):
+        squares = np.einsum("ij,ij->i", instance.V, instance.V)
     return bool(np.max(np.abs(squares - 1)) <= _UNIT_TOLERANCE)
 
 
 def _unit_start(instance: Instance) -> bool:
-    return bool(abs(instance.theta @ instance.theta - 1) <= _UNIT_TOLERANCE)
+    with np.errstate(over="ignore"):
+        square = instance.theta @ instance.theta
+    return bool(abs(square - 1) <= _UNIT_TOLERANCE)
 
 
 def _antisymmetric(instance: Instance) -> bool:

@@ -61,11 +61,11 @@ _SETTINGS: dict[Profile, tuple[_Setting, ...]] = {
         _Setting(1024, 256, 10_000, 400, 2),
     ),
     "standard": (
-        _Setting(256, 128, 1000, 1000, 2),
-        _Setting(1024, 256, 1000, 1000, 5),
-        _Setting(1024, 256, 100_000, 1000, 5),
-        _Setting(1024, 1024, 10_000, 700, 10),
-        _Setting(2048, 384, 1000, 2000, 20),
+        _Setting(256, 128, 1000, 800, 3),
+        _Setting(1024, 256, 1000, 800, 10),
+        _Setting(1024, 256, 100_000, 800, 10),
+        _Setting(1024, 1024, 10_000, 500, 20),
+        _Setting(2048, 256, 1000, 1600, 40),
     ),
     "full": (
         _Setting(256, 128, 1000, 20_000, 40),
@@ -96,9 +96,9 @@ class _StartSetting:
 _START_SETTINGS: dict[Profile, tuple[_StartSetting, ...]] = {
     "quick": (_StartSetting(256, 128, 200, 0.5), _StartSetting(1024, 256, 200, 2)),
     "standard": (
-        _StartSetting(256, 128, 500, 1),
-        _StartSetting(1024, 256, 500, 5),
-        _StartSetting(2048, 384, 500, 10),
+        _StartSetting(256, 128, 400, 1),
+        _StartSetting(1024, 256, 400, 5),
+        _StartSetting(2048, 256, 400, 8),
     ),
     "full": (
         _StartSetting(256, 128, 10_000, 20),

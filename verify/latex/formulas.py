@@ -78,13 +78,13 @@ FORMULAS: Mapping[str, Described] = MappingProxyType(
         ),
         "population.quartic_moment": Described("second moment of the prediction", _SIGNS),
         "population.loss": Described("population loss", _LOSS),
-        "population.attention_gradient": Described(
+        "gradient.attention": Described(
             "derivative of the population loss by the attention", _LOSS
         ),
-        "population.gradient": Described(
+        "gradient.theta": Described(
             "derivative of the population loss along a direction of the query", _ALONG
         ),
-        "population.gradient_tilde": Described(
+        "gradient.theta_tilde": Described(
             "derivative of the population loss along a direction of the other query", _ALONG
         ),
         "antisymmetric.loss": Described(
