@@ -80,7 +80,7 @@ def test_the_reflection_exchanges_the_heads():
 
 
 @given(seed=st.integers(0, 999), size=st.integers(2, 7))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=settings().max_examples // 4)
 def test_closed_forms_agree_with_the_general_ones(seed, size):
     rng = seeded(seed)
     first, second = rng.sample(range(size), 2)

@@ -1,14 +1,15 @@
 import pytest
 import sympy as sp
+from hypothesis import given, settings
 
 from derivations.differentiation import SymbolicModel
 from derivations.enumeration import enumerated_loss
 from derivations.evaluation import evaluate, evaluate_over
 from derivations.gradient import SWAP, attention_gradient, gradient_along, gradient_along_tilde
 from derivations.identities import residue
-from derivations.instances import random_attention, seeded
 from derivations.notation import a, b, gamma, gamma_tilde, i
 from derivations.power_sums import Entry, PowerSum, Unit
+from verify.strategies import rational_attention, supports
 
 
 def test_the_gradient_by_the_attention():
@@ -37,14 +38,16 @@ def test_perfect_attention_has_no_gradient(expr):
 
 
 @GRADIENTS
-def test_a_common_shift_of_the_scores_changes_nothing(expr):
-    rng = seeded(5)
-    sequences = {
-        "gamma": random_attention(rng, 6),
-        "gamma_tilde": random_attention(rng, 6),
-        "t": [1] * 6,
-    }
-    assert evaluate(expr(), sequences=sequences, positions={"a": 0, "b": 4}) == 0
+@given(
+    weights=rational_attention(6, smallest=1),
+    weights_tilde=rational_attention(6, smallest=1),
+    support=supports(6),
+)
+@settings(max_examples=settings().max_examples * 10 // 100)
+def test_a_common_shift_of_the_scores_changes_nothing(expr, weights, weights_tilde, support):
+    sequences = {"gamma": weights, "gamma_tilde": weights_tilde, "t": [1] * 6}
+    positions = dict(zip("ab", support, strict=True))
+    assert evaluate(expr(), sequences=sequences, positions=positions) == 0
 
 
 def test_explicit_derivatives_at_three_positions_in_the_plane():

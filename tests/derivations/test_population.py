@@ -6,27 +6,31 @@ from hypothesis import strategies as st
 
 from derivations.enumeration import dot, inputs
 from derivations.evaluation import evaluate
-from derivations.instances import random_attention, seeded
 from derivations.notation import a, b, gamma, gamma_tilde
 from derivations.population import loss
 from derivations.power_sums import Entry, PowerSum
+from verify.strategies import rational_attention, supports
 
 
-@given(seed=st.integers(0, 999), d=st.integers(2, 7))
-@settings(max_examples=25, deadline=None)
-def test_the_loss_for_any_support(seed, d):
-    rng = seeded(seed)
-    first, second = rng.sample(range(d), 2)
-    weights, weights_tilde = random_attention(rng, d), random_attention(rng, d)
+def _heads(d):
+    head = rational_attention(d, smallest=1)
+    return st.tuples(head, head, supports(d))
+
+
+@given(st.integers(2, 7).flatmap(_heads))
+@settings(max_examples=settings().max_examples // 4)
+def test_the_loss_for_any_support(heads):
+    weights, weights_tilde, (first, second) = heads
     found = evaluate(
         loss(),
         sequences={"gamma": weights, "gamma_tilde": weights_tilde},
         positions={"a": first, "b": second},
     )
     losses = [
-        (-dot(weights, x) * dot(weights_tilde, x) + x[first] * x[second]) ** 2 for x in inputs(d)
+        (-dot(weights, x) * dot(weights_tilde, x) + x[first] * x[second]) ** 2
+        for x in inputs(len(weights))
     ]
-    assert found == sum(losses) * Fraction(1, 2**d)
+    assert found == sum(losses) * Fraction(1, len(losses))
 
 
 def test_the_loss_is_written_in_power_sums():

@@ -38,7 +38,7 @@ def test_any_spread_is_silent_under_strict_floating_point_errors():
         assert complement([3.0], 0) == 0
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=settings().max_examples * 60 // 100)
 @given(
     seed=st.integers(0, 10**6),
     d=st.integers(2, 40),

@@ -3,6 +3,7 @@ from __future__ import annotations
 import itertools
 import time
 from fractions import Fraction
+from operator import mul
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from numerics import enumeration
 from numerics.arguments import InvalidArgumentError
 from numerics.enumeration import enumerate_loss
+from verify.strategies import rational_attention, supports
 
 
 def literal_losses(gamma, gamma_tilde, support):
@@ -25,22 +27,19 @@ def literal_losses(gamma, gamma_tilde, support):
     return losses
 
 
-@settings(deadline=None, max_examples=50)
-@given(seed=st.integers(0, 10**6), d=st.integers(2, 8))
-def test_exact_and_binary64_agree_with_the_definition(seed, d):
-    rng = np.random.default_rng(seed)
-    # Any weights, of either sign: enumeration assumes no probability vector.
-    gamma, gamma_tilde = (
-        [
-            Fraction(int(n), int(k))
-            for n, k in rng.integers(1, 30, (d, 2)) * [rng.choice([-1, 1]), 1]
-        ]
-        for _ in range(2)
-    )
-    a, b = rng.permutation(d)[:2].tolist()
+@settings(max_examples=settings().max_examples // 2)
+def weights(d):
+    """Any weights, of either sign: enumeration assumes no probability vector."""
+    factors = st.lists(st.integers(-29, 29), min_size=d, max_size=d)
+    return st.tuples(rational_attention(d), factors).map(lambda pair: list(map(mul, *pair)))
+
+
+@given(st.integers(2, 8).flatmap(lambda d: st.tuples(weights(d), weights(d), supports(d))))
+def test_exact_and_binary64_agree_with_the_definition(heads):
+    gamma, gamma_tilde, (a, b) = heads
     losses = literal_losses(gamma, gamma_tilde, (a, b))
     found = enumerate_loss(gamma, gamma_tilde, (a, b))
-    assert found.mean == sum(losses.values()) / Fraction(2**d)
+    assert found.mean == sum(losses.values()) / Fraction(len(losses))
     assert found.supremum == max(losses.values())
     assert losses[found.witness] == found.supremum
     assert found.witness[a] == 1

@@ -18,7 +18,7 @@ def derivatives(scores, scores_tilde, support, columns):
     return numeric_gradient(V, theta, theta_tilde, support, digits=20)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=settings().max_examples * 60 // 100)
 @given(seed=st.integers(0, 10**6), d=st.integers(2, 6))
 def test_numerator_is_the_derivative_and_decides_when_it_is_zero(seed, d):
     # Small integers, so that equal scores, symmetric columns and true zeros are frequent.

@@ -4,6 +4,7 @@ import itertools
 import threading
 from decimal import Decimal
 from fractions import Fraction
+from operator import attrgetter
 
 import mpmath
 import numpy as np
@@ -13,17 +14,15 @@ from hypothesis import strategies as st
 
 from numerics import multiprecision
 from numerics.arguments import InvalidArgumentError
-from numerics.embeddings import sample_embeddings, uniform_direction
 from numerics.multiprecision import numeric_gradient, population_gradient_digits
+from verify.strategies import instance_at, instances
 
 C4 = np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, -1.0]])
 
 
-def instance(seed, d, m):
-    rng = np.random.default_rng(seed)
-    V = sample_embeddings(rng, d, m)
-    a, b = rng.permutation(d)[:2].tolist()
-    return V, uniform_direction(rng, m), uniform_direction(rng, m), (a, b)
+FIXED = instance_at(d=8, m=3, seed=3, support=(5, 2), start="independent")
+
+arguments = attrgetter("V", "theta", "theta_tilde", "support")
 
 
 def significant(text):
@@ -41,11 +40,11 @@ def test_reference_instance():
     assert found.reason is None
 
 
-@settings(deadline=None, max_examples=25)
-@given(seed=st.integers(0, 10**6), d=st.integers(2, 6), m=st.integers(1, 3))
-def test_loss_and_exact_scores_against_plain_mpmath(seed, d, m):
+@settings(max_examples=settings().max_examples // 4)
+@given(instances(max_d=6, max_m=3, start="independent"))
+def test_loss_and_exact_scores_against_plain_mpmath(instance):
     # Shares nothing with the module: scores by Fractions, moments by the definition.
-    V, theta, theta_tilde, (a, b) = instance(seed, d, m)
+    V, theta, theta_tilde, (a, b) = arguments(instance)
     found = population_gradient_digits(V, theta, theta_tilde, (a, b), digits=40)
     with mpmath.workdps(60):
         heads = []
@@ -59,21 +58,19 @@ def test_loss_and_exact_scores_against_plain_mpmath(seed, d, m):
         losses = [
             (x[a] * x[b] - mpmath.fprod(mpmath.fdot(zip(head, x, strict=True)) for head in heads))
             ** 2
-            for x in itertools.product((-1, 1), repeat=d)
+            for x in itertools.product((-1, 1), repeat=instance.d)
         ]
-        mean = mpmath.fsum(losses) / 2**d
+        mean = mpmath.fsum(losses) / 2**instance.d
         assert abs(mpmath.mpf(found.loss) / mean - 1) < mpmath.mpf(10) ** -39
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=settings().max_examples // 4)
 @given(
-    seed=st.integers(0, 10**6),
-    d=st.integers(2, 6),
-    m=st.integers(1, 3),
+    instance=instances(max_d=6, max_m=3, start="independent"),
     digits=st.sampled_from([1, 5, 17, 40]),
 )
-def test_digits_agree_with_differentiation_of_the_definition(seed, d, m, digits):
-    V, theta, theta_tilde, support = instance(seed, d, m)
+def test_digits_agree_with_differentiation_of_the_definition(instance, digits):
+    V, theta, theta_tilde, support = arguments(instance)
     found = population_gradient_digits(V, theta, theta_tilde, support, digits=digits)
     exact = numeric_gradient(V, theta, theta_tilde, support, digits=60, enumerated=True)
     for texts, values in zip((found.theta, found.theta_tilde), exact, strict=True):
@@ -88,10 +85,10 @@ def test_digits_agree_with_differentiation_of_the_definition(seed, d, m, digits)
                 assert abs(mpmath.mpf(text) - value) <= unit / 2 + mpmath.mpf(10) ** -59
 
 
-@settings(deadline=None, max_examples=15)
-@given(seed=st.integers(0, 10**6), d=st.integers(2, 7), m=st.integers(1, 3))
-def test_closed_form_and_enumeration_have_the_same_derivatives(seed, d, m):
-    V, theta, theta_tilde, support = instance(seed, d, m)
+@settings(max_examples=settings().max_examples * 15 // 100)
+@given(instances(max_d=7, max_m=3, start="independent"))
+def test_closed_form_and_enumeration_have_the_same_derivatives(instance):
+    V, theta, theta_tilde, support = arguments(instance)
     closed = numeric_gradient(V, theta, theta_tilde, support)
     literal = numeric_gradient(V, theta, theta_tilde, support, enumerated=True)
     for ours, theirs in zip(closed, literal, strict=True):
@@ -119,7 +116,9 @@ def test_zeros_are_proved_and_nothing_else_is_zero():
     found = population_gradient_digits(C4, theta, -theta, (0, 2))
     assert found.theta[1] == found.theta_tilde[1] == "0"
     assert found.theta[0] != "0"
-    V, theta, theta_tilde, support = instance(1, 50, 3)
+    V, theta, theta_tilde, support = arguments(
+        instance_at(d=50, m=3, seed=1, support=(7, 31), start="independent")
+    )
     V[:, 1] = 0
     found = population_gradient_digits(V, theta, theta_tilde, support)
     assert [text == "0" for text in found.theta] == [False, True, False]
@@ -170,7 +169,7 @@ def test_digits_survive_attention_that_rounds_to_one(height):
 
 
 def test_many_digits_extend_few():
-    V, theta, theta_tilde, support = instance(3, 8, 3)
+    V, theta, theta_tilde, support = arguments(FIXED)
     long = population_gradient_digits(V, theta, theta_tilde, support, digits=1000)
     short = population_gradient_digits(V, theta, theta_tilde, support, digits=30)
     for many, few in zip((long.loss, *long.theta), (short.loss, *short.theta), strict=True):
@@ -179,7 +178,7 @@ def test_many_digits_extend_few():
 
 
 def test_what_does_not_settle_is_none_with_a_reason(monkeypatch):
-    V, theta, theta_tilde, support = instance(3, 8, 3)
+    V, theta, theta_tilde, support = arguments(FIXED)
     monkeypatch.setattr(multiprecision, "MAX_BITS", 200)
     found = population_gradient_digits(V, theta, theta_tilde, support)
     assert found.loss is None
@@ -190,7 +189,9 @@ def test_what_does_not_settle_is_none_with_a_reason(monkeypatch):
 def test_no_precision_leaks():
     # Set, not assumed: an earlier leak would hide a later one.
     mpmath.mp.prec = 53
-    V, theta, theta_tilde, support = instance(3, 30, 4)
+    V, theta, theta_tilde, support = arguments(
+        instance_at(d=30, m=4, seed=3, support=(11, 4), start="independent")
+    )
     seen = []
 
     def watch():

@@ -26,7 +26,10 @@ __all__ = ["CLAIMS"]
 
 _UNIT = 2.0**-53
 _BITS = 128
-_TRIALS: dict[Profile, int] = {"quick": 600, "standard": 600, "full": 10_000}
+# Without a failure, 506 instances put the share of failures below 1% for four cells at the joint
+# 95% level, and 368 for one.
+_TRIALS: dict[Profile, int] = {"quick": 510, "standard": 600, "full": 10_000}
+_DIGITS_TRIALS: dict[Profile, int] = {"quick": 370, "standard": 600, "full": 10_000}
 
 
 def _instance(rng: np.random.Generator) -> Instance:
@@ -138,7 +141,7 @@ def _accuracy_cells(profile: Profile) -> tuple[Cell, ...]:
 
 
 def _digits_cells(profile: Profile) -> tuple[Cell, ...]:
-    trials = _TRIALS[profile]
+    trials = _DIGITS_TRIALS[profile]
     return (
         agreement_cell(
             "1 to 59 digits at random instances",

@@ -14,6 +14,7 @@ from numerics.balls.certificate import certify_step, reevaluate_witness
 from numerics.decimals import rational_digits
 from numerics.embeddings import sample_embeddings, uniform_direction
 from numerics.enumeration import enumerate_loss
+from verify.strategies import instance_at
 
 MAX_POSITIONS = 10
 # Brute force is right to 60 digits and more; its errors are far below a unit of the 17th.
@@ -269,9 +270,8 @@ def test_no_wrong_verdict_among_ten_thousand(chunk):
 
 
 def random_instance(seed, d, m, eta):
-    rng = np.random.default_rng(seed)
-    V, theta = sample_embeddings(rng, d, m), uniform_direction(rng, m)
-    return Instance(V, theta, -theta, (0, 1), eta)
+    drawn = instance_at(d=d, m=m, seed=seed, support=(0, 1))
+    return Instance(drawn.V, drawn.theta, drawn.theta_tilde, drawn.support, eta)
 
 
 @pytest.mark.parametrize("seed", range(40))

@@ -15,7 +15,7 @@ from numerics.arguments import InvalidArgumentError
 from numerics.balls import certificate
 from numerics.balls.certificate import certify_step, reevaluate_witness
 from numerics.balls.worst_case import Bracket
-from numerics.embeddings import sample_embeddings, uniform_direction
+from verify.strategies import instance_at
 
 
 @dataclass(frozen=True)
@@ -50,9 +50,8 @@ class Instance:
 
 
 def random_instance(seed, d, m, eta):
-    rng = np.random.default_rng(seed)
-    V, theta = sample_embeddings(rng, d, m), uniform_direction(rng, m)
-    return Instance(V, theta, -theta, (0, 1), eta)
+    drawn = instance_at(d=d, m=m, seed=seed, support=(0, 1))
+    return Instance(drawn.V, drawn.theta, drawn.theta_tilde, drawn.support, eta)
 
 
 def test_a_step_far_beyond_the_scale_of_theorem_2_does_not_blow_up():

@@ -18,7 +18,7 @@ from numerics.balls import gradient_digits
 from numerics.balls.gradient_digits import population_gradient_digits
 from numerics.balls.precision import working_precision
 from numerics.decimals import rational_digits
-from numerics.embeddings import sample_embeddings, uniform_direction
+from verify.strategies import instance_at, instances
 
 C4 = np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, -1.0]])
 
@@ -40,28 +40,7 @@ def test_uniform_attention_is_rational():
     assert found.bits == 0
 
 
-def instance(seed, d, m):
-    rng = np.random.default_rng(seed)
-    if seed % 3:
-        V, scale = sample_embeddings(rng, d, m), 10.0 ** rng.integers(-3, 3)
-        theta, theta_tilde = (scale * uniform_direction(rng, m) for _ in range(2))
-    else:
-        # Small integers: repeated rows, equal scores, components that are exactly zero.
-        V = rng.integers(-2, 3, (d, m)).astype(float)
-        theta = rng.integers(-2, 3, m).astype(float)
-        theta_tilde = -theta
-    return V, theta, theta_tilde, tuple(rng.permutation(d)[:2].tolist())
-
-
-@settings(deadline=None, max_examples=120)
-@given(
-    seed=st.integers(0, 10**6),
-    d=st.integers(2, 7),
-    m=st.integers(1, 3),
-    digits=st.sampled_from([1, 5, 17, 60]),
-)
-def test_every_digit_agrees_with_the_multiprecision_witness(seed, d, m, digits):
-    V, theta, theta_tilde, support = instance(seed, d, m)
+def check_against_the_witness(V, theta, theta_tilde, support, digits):
     found = population_gradient_digits(V, theta, theta_tilde, support, digits=digits)
     witness = multiprecision.population_gradient_digits(
         V, theta, theta_tilde, support, digits=digits
@@ -71,14 +50,39 @@ def test_every_digit_agrees_with_the_multiprecision_witness(seed, d, m, digits):
         witness.theta,
         witness.theta_tilde,
     )
+    return found
+
+
+DIGITS = st.sampled_from([1, 5, 17, 60])
+
+
+@settings(max_examples=settings().max_examples * 80 // 100)
+@given(
+    instance=instances(max_d=7, max_m=3, start="independent"),
+    exponent=st.integers(-3, 2),
+    digits=DIGITS,
+)
+def test_every_digit_agrees_with_the_multiprecision_witness(instance, exponent, digits):
+    theta, theta_tilde = (10.0**exponent * x for x in (instance.theta, instance.theta_tilde))
+    check_against_the_witness(instance.V, theta, theta_tilde, instance.support, digits)
+
+
+@settings(max_examples=settings().max_examples * 40 // 100)
+@given(seed=st.integers(0, 10**6), d=st.integers(2, 7), m=st.integers(1, 3), digits=DIGITS)
+def test_so_it_does_for_small_integers(seed, d, m, digits):
+    # Repeated rows, equal scores, components that are exactly zero.
+    rng = np.random.default_rng(seed)
+    V = rng.integers(-2, 3, (d, m)).astype(float)
+    theta = rng.integers(-2, 3, m).astype(float)
+    support = tuple(rng.permutation(d)[:2].tolist())
+    check_against_the_witness(V, theta, -theta, support, digits)
 
 
 def test_a_thousand_digits():
-    V, theta, theta_tilde, support = instance(1, 5, 2)
-    found = population_gradient_digits(V, theta, theta_tilde, support, digits=1000)
-    witness = multiprecision.population_gradient_digits(V, theta, theta_tilde, support, digits=1000)
-    assert found.theta == witness.theta
-    assert found.loss == witness.loss
+    drawn = instance_at(d=5, m=2, seed=1, support=(3, 0), start="independent")
+    found = check_against_the_witness(
+        drawn.V, drawn.theta, drawn.theta_tilde, drawn.support, digits=1000
+    )
     assert len(Decimal(found.loss).as_tuple().digits) == 1000
 
 
@@ -102,7 +106,7 @@ def test_what_the_cap_leaves_open_is_null_with_a_reason(monkeypatch):
     assert "128 bits" in found.reason
 
 
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=2 * settings().max_examples)
 @given(
     st.fractions(min_value=Fraction(-(10**6)), max_value=10**6).filter(bool),
     st.integers(-(1 << 60), 1 << 60),

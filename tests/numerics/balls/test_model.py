@@ -22,16 +22,9 @@ from numerics.balls.model import (
     step,
 )
 from numerics.balls.precision import working_precision
-from numerics.embeddings import sample_embeddings, uniform_direction
 from numerics.enumeration import enumerate_loss
 from numerics.multiprecision import numeric_gradient
-
-
-def instance(seed, d, m):
-    rng = np.random.default_rng(seed)
-    V = sample_embeddings(rng, d, m) * 10.0 ** rng.integers(-1, 2)
-    a, b = rng.permutation(d)[:2].tolist()
-    return V, uniform_direction(rng, m), uniform_direction(rng, m), (a, b)
+from verify.strategies import instances
 
 
 def rational(x):
@@ -44,16 +37,16 @@ def inside(ball, value, allowance):
     return lower_end(ball) - allowance <= value <= upper_end(ball) + allowance
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=settings().max_examples * 40 // 100)
 @given(
-    seed=st.integers(0, 10**6),
-    d=st.integers(2, 6),
-    m=st.integers(1, 3),
+    instance=instances(max_d=6, max_m=3, start="independent"),
+    scale=st.sampled_from([0.1, 1.0, 10.0]),
     bits=st.sampled_from([12, 20, 53, 128]),
 )
-def test_the_step_encloses_what_differentiating_the_definition_gives(seed, d, m, bits):
-    V, theta, theta_tilde, support = instance(seed, d, m)
-    eta = Fraction(10 * d * d, 3)
+def test_the_step_encloses_what_differentiating_the_definition_gives(instance, scale, bits):
+    V, theta, theta_tilde = scale * instance.V, instance.theta, instance.theta_tilde
+    support = instance.support
+    eta = Fraction(10 * instance.d**2, 3)
     gradients = numeric_gradient(V, theta, theta_tilde, support, digits=50, enumerated=True)
     matrix = IntegerMatrix(V)
     with working_precision(bits):
@@ -72,7 +65,7 @@ def test_the_step_encloses_what_differentiating_the_definition_gives(seed, d, m,
             assert slack <= Fraction(2) ** (30 - bits) * eta
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=settings().max_examples * 40 // 100)
 @given(seed=st.integers(0, 10**6), d=st.integers(2, 7), bits=st.sampled_from([8, 20, 128]))
 def test_attention_loss_and_weights_are_enclosed(seed, d, bits):
     rng = np.random.default_rng(seed)

@@ -63,7 +63,7 @@ def spread(rng, d):
     return [[int(n) for n in part] for part in integers]
 
 
-@settings(deadline=None, max_examples=120)
+@settings(max_examples=settings().max_examples * 120 // 100)
 @given(seed=st.integers(0, 10**6), d=st.integers(2, 9), bits=st.sampled_from([10, 24, 128]))
 def test_the_bracket_holds_the_supremum_at_any_precision(seed, d, bits):
     integers = spread(np.random.default_rng(seed), d)
@@ -87,7 +87,7 @@ def test_the_bracket_holds_the_supremum_at_any_precision(seed, d, bits):
         assert upper_end(found.bound) - lower_end(found.attained) <= Fraction(1, 10**30)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=settings().max_examples * 60 // 100)
 @given(seed=st.integers(0, 10**6), d=st.integers(2, 7), exponent=st.integers(-6, 0))
 def test_the_slack_covers_every_instance_within_it(seed, d, exponent):
     # The true scores are anywhere within the slack of the midpoints; corners are the worst of it.
@@ -145,7 +145,7 @@ def test_the_order_is_that_of_exact_differences():
     assert angle_order(fine, coarse) == [0, 2, 1]
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=settings().max_examples * 60 // 100)
 @given(seed=st.integers(0, 10**6), d=st.integers(5, 8))
 def test_bounds_hold_where_binary64_cannot_sort(seed, d):
     # A common score of 2^62 in one head: rounded, no two differences s~ - s could be told apart.
