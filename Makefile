@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN     = $(VENV)/bin
 
-.PHONY: verify test test-package lint types clean
+.PHONY: verify test test-package lint types bench clean
 
 verify: $(VENV)/.installed
 	$(BIN)/python -m verify
@@ -21,6 +21,9 @@ lint: $(VENV)/.installed-lint
 
 types: $(VENV)/.installed-lint
 	$(BIN)/mypy
+
+bench: $(VENV)/.installed-bench
+	$(BIN)/python -m benchmarks --docs
 
 clean:
 	rm -rf $(VENV) report
@@ -39,3 +42,7 @@ $(VENV)/.installed-test: pyproject.toml | $(BIN)/python
 $(VENV)/.installed-lint: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --editable '.[test,lint]'
 	touch $@ $(VENV)/.installed-test $(VENV)/.installed
+
+$(VENV)/.installed-bench: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --editable '.[bench]'
+	touch $@ $(VENV)/.installed

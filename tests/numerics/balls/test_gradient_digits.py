@@ -40,16 +40,24 @@ def test_uniform_attention_is_rational():
     assert found.bits == 0
 
 
+def numbers(found):
+    return found.loss, *found.theta, *found.theta_tilde
+
+
 def check_against_the_witness(V, theta, theta_tilde, support, digits):
+    witness = multiprecision.population_gradient_digits
     found = population_gradient_digits(V, theta, theta_tilde, support, digits=digits)
-    witness = multiprecision.population_gradient_digits(
-        V, theta, theta_tilde, support, digits=digits
-    )
-    assert (found.loss, found.theta, found.theta_tilde) == (
-        witness.loss,
-        witness.theta,
-        witness.theta_tilde,
-    )
+    expected = numbers(witness(V, theta, theta_tilde, support, digits=digits))
+    for place, (proved, computed) in enumerate(zip(numbers(found), expected, strict=True)):
+        if proved is not None:
+            assert proved == computed
+            continue
+        # Left open only some 30 digits beyond the last from a boundary between two strings, where
+        # the witness can be wrong: at one digit, a loss of 1.5 - 4e-87.
+        x = Fraction(numbers(witness(V, theta, theta_tilde, support, digits=digits + 100))[place])
+        width = Fraction(1, 10 ** (digits + 29))
+        sides = {rational_digits(x * factor, digits) for factor in (1 - width, 1 + width)}
+        assert len(sides) == 2
     return found
 
 

@@ -1,0 +1,1 @@
+"""The toolkit timed beside what a user would pick instead: ``make bench``."""

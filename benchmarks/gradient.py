@@ -1,0 +1,71 @@
+"""The population gradient of both heads, beside JAX and PyTorch, and beside passes over V."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from benchmarks.peers import jax_gradient, torch_gradient
+from benchmarks.timing import Figure, Row, exponent, interleaved
+from numerics.embeddings import sample_embeddings, uniform_direction
+from numerics.population import antisymmetric_gradient, gradient
+
+__all__ = ["rows"]
+
+_SIZES = ((10_000, 512), (100_000, 512))
+_GROWTH = ((3_000, 256), (10_000, 256), (30_000, 256), (100_000, 256))
+_SUPPORT = (0, 1)
+
+
+def rows(*, rounds: int) -> Iterator[Row]:
+    """Measure, and yield the table's lines."""
+    for d, m in _SIZES:
+        yield from _beside_peers(d, m, rounds=rounds)
+    figures = [_alone(d, m, rounds=rounds) for d, m in _GROWTH]
+    k, error = exponent([d * m for d, m in _GROWTH], figures)
+    yield Row("gradient, growth with d m", f"exponent {k:.2f} +- {error:.2f}", "about 1")
+
+
+def _beside_peers(d: int, m: int, *, rounds: int) -> Iterator[Row]:
+    rng = np.random.default_rng(0)
+    V = sample_embeddings(rng, d, m)
+    theta, theta_tilde = uniform_direction(rng, m), uniform_direction(rng, m)
+    weights = rng.standard_normal(d)
+    peers = {
+        "PyTorch": torch_gradient(V, theta, theta_tilde, _SUPPORT),
+        "JAX": jax_gradient(V, theta, theta_tilde, _SUPPORT),
+    }
+    ours = gradient(V, theta, theta_tilde, _SUPPORT)
+    for name, peer in peers.items():
+        for found, expected in zip(peer(), (ours.theta, ours.theta_tilde), strict=True):
+            # Both sum d terms in binary64 in their own order.
+            assert np.linalg.norm(found - expected) < 1e-10 * np.linalg.norm(expected), name
+    figures = interleaved(
+        {
+            "ours": lambda: gradient(V, theta, theta_tilde, _SUPPORT),
+            "antisymmetric": lambda: antisymmetric_gradient(V, theta, _SUPPORT),
+            "two passes": lambda: (V @ theta, weights @ V),
+            **peers,
+        },
+        rounds=rounds,
+    )
+    where = f"at ({d:.0e}, {m})".replace("e+0", "e")
+    for name, figure in figures.items():
+        yield Row(f"gradient {where}: {name}", str(figure))
+    for name in ("ours", "antisymmetric"):
+        passes = figures[name].ratio(figures["two passes"])
+        yield Row(
+            f"gradient {where}: {name} over two passes", f"{passes:.2f}", "<= 1.3", passes <= 1.3
+        )
+    better = min(("PyTorch", "JAX"), key=lambda name: figures[name].median)
+    gain = figures[better].ratio(figures["ours"])
+    goal, met = (">= 2", gain >= 2) if d == _SIZES[0][0] else ("", None)
+    yield Row(f"gradient {where}: {better}, the better peer, over ours", f"{gain:.2f}", goal, met)
+
+
+def _alone(d: int, m: int, *, rounds: int) -> Figure:
+    rng = np.random.default_rng(0)
+    V, theta = sample_embeddings(rng, d, m), uniform_direction(rng, m)
+    run = {"ours": lambda: gradient(V, theta, -theta, _SUPPORT)}
+    return interleaved(run, rounds=rounds)["ours"]

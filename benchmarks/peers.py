@@ -1,0 +1,89 @@
+"""What a user would write instead: the closed-form loss, differentiated by JAX or PyTorch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import ModuleType
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["jax_gradient", "torch_gradient", "torch_one_step"]
+
+Vector = NDArray[np.float64]
+Gradient = Callable[[], tuple[Vector, Vector]]
+
+
+def torch_gradient(V: Vector, theta: Vector, theta_tilde: Vector, S: tuple[int, int]) -> Gradient:
+    """Return a function that computes both gradients by PyTorch's autograd, on one thread."""
+    import torch
+
+    torch.set_num_threads(1)
+    embeddings = torch.from_numpy(V)
+
+    def gradient() -> tuple[Vector, Vector]:
+        queries = [
+            torch.from_numpy(query).clone().requires_grad_() for query in (theta, theta_tilde)
+        ]
+        gamma, gamma_tilde = (torch.softmax(embeddings @ query, 0) for query in queries)
+        _loss(torch, gamma, gamma_tilde, S).backward()
+        return queries[0].grad.numpy(), queries[1].grad.numpy()
+
+    return gradient
+
+
+def jax_gradient(V: Vector, theta: Vector, theta_tilde: Vector, S: tuple[int, int]) -> Gradient:
+    """Return a function that computes both gradients by a compiled JAX gradient."""
+    import jax
+    import jax.numpy as jnp
+
+    jax.config.update("jax_enable_x64", True)
+
+    def loss(queries: tuple[jax.Array, jax.Array], embeddings: jax.Array) -> jax.Array:
+        gamma, gamma_tilde = (jax.nn.softmax(embeddings @ query) for query in queries)
+        return _loss(jnp, gamma, gamma_tilde, S)
+
+    compiled = jax.jit(jax.grad(loss))
+    embeddings = jnp.asarray(V)
+    queries = (jnp.asarray(theta), jnp.asarray(theta_tilde))
+
+    def gradient() -> tuple[Vector, Vector]:
+        found = jax.block_until_ready(compiled(queries, embeddings))
+        return np.asarray(found[0]), np.asarray(found[1])
+
+    return gradient
+
+
+def torch_one_step(d: int, m: int, eta: float, seed: int) -> Callable[[], float]:
+    """Return a trial of Theorem 2 in PyTorch: draw, step, and the attention on the support."""
+    import torch
+
+    torch.set_num_threads(1)
+    generator = torch.Generator().manual_seed(seed)
+
+    def trial() -> float:
+        V = torch.randn(d, m, dtype=torch.float64, generator=generator)
+        V /= V.norm(dim=1, keepdim=True)
+        theta = torch.randn(m, dtype=torch.float64, generator=generator)
+        theta /= theta.norm()
+        queries = [theta.clone().requires_grad_(), (-theta).requires_grad_()]
+        gamma, gamma_tilde = (torch.softmax(V @ query, 0) for query in queries)
+        _loss(torch, gamma, gamma_tilde, (0, 1)).backward()
+        with torch.no_grad():
+            after = [torch.softmax(V @ (query - eta * query.grad), 0) for query in queries]
+        return float(after[0][:2].max() + after[1][:2].max())
+
+    return trial
+
+
+def _loss(xp: ModuleType, gamma, gamma_tilde, S: tuple[int, int]):
+    """Return the closed form of L in either library's arrays."""
+    a, b = S
+    products = gamma * gamma_tilde
+    return (
+        1
+        - 2 * (gamma[a] * gamma_tilde[b] + gamma[b] * gamma_tilde[a])
+        + xp.sum(gamma**2) * xp.sum(gamma_tilde**2)
+        + 2 * xp.sum(products) ** 2
+        - 2 * xp.sum(products**2)
+    )

@@ -1,0 +1,94 @@
+"""Timing that can be trusted: contenders take turns, and every figure says how often."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+__all__ = ["Figure", "Row", "exponent", "interleaved"]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """Wall seconds of one contender over several rounds."""
+
+    seconds: tuple[float, ...]
+
+    @property
+    def median(self) -> float:
+        """The figure to quote."""
+        return statistics.median(self.seconds)
+
+    def ratio(self, other: Figure) -> float:
+        """How many times longer this one took, as the median over rounds."""
+        return statistics.median(
+            mine / theirs for mine, theirs in zip(self.seconds, other.seconds, strict=True)
+        )
+
+    def __str__(self) -> str:
+        return (
+            f"{_scaled(self.median)} ({_scaled(min(self.seconds))} to "
+            f"{_scaled(max(self.seconds))}, n = {len(self.seconds)})"
+        )
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the table: what was measured beside its goal.
+
+    Parameters
+    ----------
+    what, measured : str
+        In words, with units.
+    goal : str
+        The goal in words; empty for a figure that has none.
+    met : bool, optional
+        Whether it was met.
+    """
+
+    what: str
+    measured: str
+    goal: str = ""
+    met: bool | None = None
+
+
+def interleaved(
+    contenders: Mapping[str, Callable[[], object]], *, rounds: int
+) -> dict[str, Figure]:
+    """Time the contenders in turn, A B C A B C ..., after a warm-up of each.
+
+    Taking turns lets a drift of the machine's speed fall on all of them alike.
+    """
+    for run in contenders.values():
+        run()
+    seconds: dict[str, list[float]] = {name: [] for name in contenders}
+    for _ in range(rounds):
+        for name, run in contenders.items():
+            start = time.perf_counter()
+            run()
+            seconds[name].append(time.perf_counter() - start)
+    return {name: Figure(tuple(found)) for name, found in seconds.items()}
+
+
+def exponent(sizes: Sequence[float], figures: Sequence[Figure]) -> tuple[float, float]:
+    """Fit ``seconds ~ size^k`` by least squares on logarithms.
+
+    Returns
+    -------
+    k, error : float
+        The exponent and its standard error over all rounds.
+    """
+    x = np.repeat(np.log(sizes), [len(figure.seconds) for figure in figures])
+    y = np.log([second for figure in figures for second in figure.seconds])
+    (k, _), covariance = np.polyfit(x, y, 1, cov=True)
+    return float(k), float(np.sqrt(covariance[0, 0]))
+
+
+def _scaled(seconds: float) -> str:
+    if seconds < 1e-3:
+        return f"{seconds * 1e6:.3g} us"
+    return f"{seconds * 1e3:.3g} ms" if seconds < 1 else f"{seconds:.3g} s"
