@@ -8,9 +8,10 @@ from typing import SupportsIndex
 
 from numerics.arguments import integer_at_least
 
-__all__ = ["dyadic_digits", "rational_digits"]
+__all__ = ["EXACT_EXPONENT", "dyadic_digits", "rational_digits"]
 
-_EXACT_EXPONENT = 1 << 17  # up to here 2^exponent is written out; beyond, it is rounded
+EXACT_EXPONENT = 1 << 17
+"""Up to here 2^exponent is written out and rounded once; beyond, it is rounded before."""
 _GUARD_DIGITS = 40
 _POSITIONAL = range(-6, 21)  # 1e-6 <= |x| < 1e21 is written without an exponent
 
@@ -59,7 +60,7 @@ def dyadic_digits(mantissa: int, exponent: int, digits: SupportsIndex) -> str | 
         If ``digits < 1``.
     """
     n = integer_at_least("digits", digits, 1)
-    if abs(exponent) <= _EXACT_EXPONENT or not mantissa:
+    if abs(exponent) <= EXACT_EXPONENT or not mantissa:
         return rational_digits(Fraction(mantissa) * Fraction(2) ** exponent, n)
     wide = _context(n + _GUARD_DIGITS)
     try:

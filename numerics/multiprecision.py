@@ -281,8 +281,9 @@ def _evaluate(
             column = instance.column(k)
             mantissa, unit = sum(map(mul, weights[head], column)), instance.unit_of_entries - bits
             error = _WEIGHT_ERROR * sum(map(abs, column))
-        resolved = abs(mantissa) > 2 * error * 10**digits
-        found[head, k] = dyadic_digits(mantissa, unit, digits) if resolved else None
+        # Printed only if both ends of the error round alike: next to a tie they do not.
+        ends = {dyadic_digits(mantissa + side * error, unit, digits) for side in (-1, 1)}
+        found[head, k] = ends.pop() if len(ends) == 1 and abs(mantissa) > error else None
     return found
 
 

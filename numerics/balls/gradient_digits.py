@@ -22,7 +22,7 @@ from numerics.balls.exact import UnresolvedError, block_integers, dyadic, scaled
 from numerics.balls.integer_matrix import IntegerMatrix
 from numerics.balls.model import attention, gradient_weights, population_loss, powers
 from numerics.balls.precision import precisions, working_precision
-from numerics.decimals import dyadic_digits, rational_digits
+from numerics.decimals import EXACT_EXPONENT, dyadic_digits, rational_digits
 from numerics.exact_instance import ExactInstance
 from numerics.exact_zero import MAX_GROUPS, PositionGroups, balanced, vanishes
 from numerics.multiprecision import MAX_BITS, MAX_DIGITS, GradientDigits
@@ -182,8 +182,10 @@ def _digits(x: arb, digits: int) -> str | None:
 
 
 def _outwards(x: arb, sign: int, digits: int) -> str | None:
-    """Return ``sign`` times an upper end of x, moved outwards and rounded to nearest."""
+    """Return ``sign`` times an upper end of x rounded to nearest, once."""
     mantissa, exponent = map(int, x.upper().man_exp())
+    if abs(exponent) <= EXACT_EXPONENT:
+        return dyadic_digits(sign * mantissa, exponent, digits)
     guard = math.floor((digits + _GUARD_DIGITS) * math.log2(10))
     moved = (mantissa << guard) + abs(mantissa)
     return dyadic_digits(sign * moved, exponent - guard, digits)

@@ -47,18 +47,25 @@ def numbers(found):
 def check_against_the_witness(V, theta, theta_tilde, support, digits):
     witness = multiprecision.population_gradient_digits
     found = population_gradient_digits(V, theta, theta_tilde, support, digits=digits)
-    expected = numbers(witness(V, theta, theta_tilde, support, digits=digits))
-    for place, (proved, computed) in enumerate(zip(numbers(found), expected, strict=True)):
-        if proved is not None:
-            assert proved == computed
-            continue
-        # Left open only some 30 digits beyond the last from a boundary between two strings, where
-        # the witness can be wrong: at one digit, a loss of 1.5 - 4e-87.
-        x = Fraction(numbers(witness(V, theta, theta_tilde, support, digits=digits + 100))[place])
-        width = Fraction(1, 10 ** (digits + 29))
-        sides = {rational_digits(x * factor, digits) for factor in (1 - width, 1 + width)}
-        assert len(sides) == 2
+    assert numbers(found) == numbers(witness(V, theta, theta_tilde, support, digits=digits))
     return found
+
+
+def test_next_to_a_tie_the_precision_rises_until_the_side_is_known():
+    # L = 3/2 - 4.2e-87 rounds to 1, and 29/32 + 2^-542 to 0.9063.
+    V = np.array([[-1.0], [1.0], [-1.0], [1.0]])
+    assert check_against_the_witness(V, [-100.0], [-100.0], (0, 1), digits=1).loss == "1"
+    V = np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, -1.0]])
+    theta = [-(2.0**-540), 0.0]
+    assert check_against_the_witness(V, theta, theta, (0, 1), digits=4).loss == "0.9063"
+
+
+def test_digits_far_below_one_do_not_stop_at_half_the_cap():
+    V = np.array([[1.0], [-1.0]])
+    found = population_gradient_digits(V, [6000.0], [-6000.0], (0, 1), digits=300)
+    assert found.reason is None
+    assert found.loss.startswith("6.8473780913649427")
+    assert found.loss.endswith("e-10423")
 
 
 DIGITS = st.sampled_from([1, 5, 17, 60])
