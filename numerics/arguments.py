@@ -13,11 +13,13 @@ from numpy.typing import ArrayLike, NDArray
 __all__ = [
     "InvalidArgumentError",
     "check_support",
+    "embedding_array",
     "embedding_matrix",
     "finite_array",
     "finite_float",
     "integer_at_least",
     "probability_vector",
+    "refuse_non_finite",
     "row_blocks",
     "sign_array",
     "vector_of_length",
@@ -90,12 +92,13 @@ def finite_float(what: str, value: SupportsFloat) -> float:
     return number
 
 
-def row_blocks(rows: int, columns: int) -> Iterator[slice]:
-    """Yield slices that cut a ``(rows, columns)`` matrix into blocks of about a million entries.
+def row_blocks(rows: int, columns: int, *, entries: int = BLOCK_ENTRIES) -> Iterator[slice]:
+    """Yield slices that cut a ``(rows, columns)`` matrix into blocks of at most `entries` entries.
 
-    Work done block by block needs one block of memory, whatever the size of the matrix.
+    Work done block by block needs one block of memory, whatever the size of the matrix. A block
+    has at least one row.
     """
-    height = max(1, BLOCK_ENTRIES // max(1, columns))
+    height = max(1, entries // max(1, columns))
     for start in range(0, rows, height):
         yield slice(start, min(start + height, rows))
 
@@ -118,6 +121,12 @@ def finite_array(what: str, value: ArrayLike, ndim: int) -> NDArray[np.float64]:
         If the entries are complex, strings, objects or bools, an integer is not exact in
         binary64, the number of axes is wrong, or an entry is infinite or NaN.
     """
+    array = _real_array(what, value, ndim)
+    refuse_non_finite(what, array)
+    return array
+
+
+def _real_array(what: str, value: ArrayLike, ndim: int) -> NDArray[np.float64]:
     try:
         array = np.asarray(value)
     except ValueError:
@@ -133,7 +142,6 @@ def finite_array(what: str, value: ArrayLike, ndim: int) -> NDArray[np.float64]:
     wide = np.asarray(array, dtype=np.float64)
     if array.dtype.kind in "iu" and array.dtype.itemsize == 8:
         _refuse_inexact_integers(what, array, wide)
-    _refuse_non_finite(what, wide)
     return wide
 
 
@@ -150,7 +158,23 @@ def _refuse_inexact_integers(
             )
 
 
-def _refuse_non_finite(what: str, array: NDArray[np.float64]) -> None:
+def refuse_non_finite(what: str, array: NDArray[np.float64], *, first_row: int = 0) -> None:
+    """Refuse an array with an infinite or NaN entry, by the name of the first one.
+
+    Parameters
+    ----------
+    what : str
+        Name of the argument.
+    array : ndarray
+        Its rows from `first_row` on.
+    first_row : int
+        Where the rows start in the argument.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If an entry is infinite or NaN.
+    """
     # A sum of squares is finite only if every entry is: one BLAS pass and no temporary. It can
     # overflow on finite entries, so only the entries themselves decide a refusal.
     if array.size == 0:
@@ -163,13 +187,27 @@ def _refuse_non_finite(what: str, array: NDArray[np.float64]) -> None:
         if not clean and not np.isfinite(part).all():
             first = int(np.flatnonzero(~np.isfinite(part))[0]) + block.start * rows.shape[1]
             index = np.unravel_index(first, array.shape)
-            raise InvalidArgumentError(_entry(what, index), array[index], "must be finite")
+            place = (first_row + index[0], *index[1:]) if index else ()
+            raise InvalidArgumentError(_entry(what, place), array[index], "must be finite")
 
 
 def _entry(what: str, index: tuple[SupportsIndex, ...]) -> str:
     if not index:
         return what
     return f"{what}[{', '.join(str(operator.index(i)) for i in index)}]"
+
+
+def embedding_array(V: ArrayLike) -> NDArray[np.float64]:
+    """Return `V` as `embedding_matrix` does, without a look at its entries.
+
+    For a kernel that reads V anyway and checks each part of it then.
+    """
+    matrix = _real_array("V", V, 2)
+    if matrix.shape[0] < 2 or matrix.shape[1] < 1:
+        raise InvalidArgumentError(
+            "V", f"array of shape {matrix.shape}", "must have at least 2 rows and 1 column"
+        )
+    return matrix
 
 
 def embedding_matrix(V: ArrayLike) -> NDArray[np.float64]:
@@ -180,11 +218,8 @@ def embedding_matrix(V: ArrayLike) -> NDArray[np.float64]:
     InvalidArgumentError
         As `finite_array`; or if there are fewer than two rows or no column.
     """
-    matrix = finite_array("V", V, 2)
-    if matrix.shape[0] < 2 or matrix.shape[1] < 1:
-        raise InvalidArgumentError(
-            "V", f"array of shape {matrix.shape}", "must have at least 2 rows and 1 column"
-        )
+    matrix = embedding_array(V)
+    refuse_non_finite("V", matrix)
     return matrix
 
 

@@ -19,6 +19,7 @@ from numerics.arguments import InvalidArgumentError, finite_array, integer_at_le
 __all__ = ["complement", "log_softmax", "softmax"]
 
 _UNDERFLOW_EXPONENT = -746.0  # exp rounds to zero below log(2^-1075) = -745.13
+_BLOCK_ENTRIES = 1 << 13  # the temporaries of a block stay in the cache
 
 
 def softmax(scores: ArrayLike) -> NDArray[np.float64]:
@@ -110,13 +111,16 @@ def _scores(scores: ArrayLike) -> NDArray[np.float64]:
 
 def _exp_difference(scores: NDArray[np.float64], top: np.float64) -> NDArray[np.float64]:
     """Return exp(s_i - top) for top >= max s, with the rounding of the difference put back."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        difference = scores - top
-        # Knuth's two-sum: difference + rest = s_i - top exactly, unless the difference overflows,
-        # where the exponential is zero whatever the rest.
-        virtual = difference - scores
-        rest = (scores - (difference - virtual)) - (top + virtual)
-    rest[difference < _UNDERFLOW_EXPONENT] = 0.0
-    power = np.exp(difference)
-    power += power * rest
-    return power
+    powers = np.empty_like(scores)
+    for start in range(0, scores.shape[0], _BLOCK_ENTRIES):
+        part = scores[start : start + _BLOCK_ENTRIES]
+        with np.errstate(over="ignore", invalid="ignore"):
+            difference = part - top
+            # Knuth's two-sum: difference + rest = s_i - top exactly, unless the difference
+            # overflows, where the exponential is zero whatever the rest.
+            virtual = difference - part
+            rest = (part - (difference - virtual)) - (top + virtual)
+        rest[difference < _UNDERFLOW_EXPONENT] = 0.0
+        power = np.exp(difference)
+        np.add(power, power * rest, out=powers[start : start + _BLOCK_ENTRIES])
+    return powers

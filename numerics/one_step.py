@@ -12,8 +12,13 @@ from typing import SupportsFloat, SupportsIndex
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from numerics.arguments import InvalidArgumentError, finite_float
+from numerics.arguments import (
+    InvalidArgumentError,
+    embedding_array,
+    finite_float,
+)
 from numerics.attention import softmax
+from numerics.passes import all_scores
 from numerics.population import PopulationGradient, antisymmetric_gradient, gradient
 
 __all__ = ["OneStep", "one_step"]
@@ -60,7 +65,7 @@ def one_step(
     Parameters
     ----------
     V : array_like, shape (d, m)
-        Embeddings; never copied if its rows or columns are contiguous.
+        Embeddings. Read three times; never copied if its rows or columns are contiguous.
     theta : array_like, shape (m,)
         The query of the first head before the step.
     support : pair of int
@@ -77,6 +82,7 @@ def one_step(
         (naming `eta`) after it.
     """
     rate = finite_float("eta", eta)
+    V = embedding_array(V)
     if theta_tilde is None:
         start = antisymmetric_gradient(V, theta, support)
         before = np.asarray(theta, dtype=np.float64)
@@ -85,11 +91,10 @@ def one_step(
         start = gradient(V, theta, theta_tilde, support)
         before = np.asarray(theta, dtype=np.float64)
         before_tilde = np.asarray(theta_tilde, dtype=np.float64)
-    embeddings = np.asarray(V, dtype=np.float64)
     with np.errstate(all="ignore"):
         after = before - rate * start.theta
         after_tilde = before_tilde - rate * start.theta_tilde
-        scores, scores_tilde = embeddings @ after, embeddings @ after_tilde
+    scores, scores_tilde = all_scores(V, np.stack([after, after_tilde]))
     if not (np.isfinite(scores).all() and np.isfinite(scores_tilde).all()):
         raise InvalidArgumentError(
             "eta", rate, "the scores after the step overflow; use a smaller eta"

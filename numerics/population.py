@@ -8,6 +8,7 @@ the other.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import SupportsIndex
 
@@ -17,11 +18,12 @@ from numpy.typing import ArrayLike, NDArray
 from numerics.arguments import (
     InvalidArgumentError,
     check_support,
-    embedding_matrix,
+    embedding_array,
     probability_vector,
     vector_of_length,
 )
 from numerics.attention import softmax
+from numerics.passes import all_scores, weighted_sums
 
 __all__ = ["PopulationGradient", "antisymmetric_gradient", "gradient", "loss"]
 
@@ -53,8 +55,8 @@ def loss(
         L = (1 - mu)^2 + <gamma, gamma~>^2 + sum (gamma_i gamma~_j + gamma_j gamma~_i)^2,
 
     the sum over the unordered pairs {i, j} other than S. With the total mass 1 of each head,
-    1 - mu is a sum of products too, and running sums give the pairs in O(d): no subtraction
-    anywhere, so the relative error is below about 4 d u for any loss above 1e-290.
+    1 - mu is a sum of products too, and sums over all positions but one give the pairs in O(d):
+    nothing cancels, so the relative error is below about 4 d u for any loss above 1e-290.
 
     Parameters
     ----------
@@ -77,7 +79,7 @@ def loss(
     gamma_tilde = probability_vector("gamma_tilde", gamma_tilde, gamma.shape[0])
     support = check_support(support, gamma.shape[0])
     with np.errstate(under="ignore"):
-        return _parseval_loss(_Heads.split(gamma, gamma_tilde, support))
+        return _Heads.split(gamma, gamma_tilde, support).loss()
 
 
 def gradient(
@@ -102,8 +104,7 @@ def gradient(
     Parameters
     ----------
     V : array_like, shape (d, m)
-        Embeddings. Read four times, once to check it; never copied if its rows or columns are
-        contiguous.
+        Embeddings. Read twice; never copied if its rows or columns are contiguous.
     theta, theta_tilde : array_like, shape (m,)
         The queries of the two heads.
     support : pair of int
@@ -114,24 +115,24 @@ def gradient(
     InvalidArgumentError
         If a shape does not fit, an entry is not finite, or a score overflows.
     """
-    V = embedding_matrix(V)
+    V = embedding_array(V)
     d, m = V.shape
-    theta = vector_of_length("theta", theta, m)
-    theta_tilde = vector_of_length("theta_tilde", theta_tilde, m)
+    queries = {
+        "theta": vector_of_length("theta", theta, m),
+        "theta_tilde": vector_of_length("theta_tilde", theta_tilde, m),
+    }
     support = check_support(support, d)
-    gamma = softmax(_scores(V, "theta", theta))
-    gamma_tilde = softmax(_scores(V, "theta_tilde", theta_tilde))
-    heads = _Heads.split(gamma, gamma_tilde, support)
+    scores, scores_tilde = _finite_scores(V, queries)
+    heads = _Heads.split(softmax(scores), softmax(scores_tilde), support)
     with np.errstate(under="ignore"):
-        weights = np.stack([_weights(heads), _weights(heads.swapped())])
-        both = weights @ V
-        return PopulationGradient(_parseval_loss(heads), both[0], both[1])
+        both = weighted_sums(heads.weights(), V)
+        return PopulationGradient(heads.loss(), both[0], both[1])
 
 
 def antisymmetric_gradient(
     V: ArrayLike, theta: ArrayLike, support: tuple[SupportsIndex, SupportsIndex]
 ) -> PopulationGradient:
-    """Return the population loss and both gradients at theta~ = -theta, from one pass V theta.
+    """Return the population loss and both gradients at theta~ = -theta, from scores V theta alone.
 
     At this start omega = gamma_i gamma~_i is the same for every i. With s = V theta and
     Delta = s_a - s_b, so that omega e^Delta = gamma_a gamma~_b,
@@ -150,8 +151,7 @@ def antisymmetric_gradient(
     Parameters
     ----------
     V : array_like, shape (d, m)
-        Embeddings. Read three times, once to check it; never copied if its rows or columns are
-        contiguous.
+        Embeddings. Read twice; never copied if its rows or columns are contiguous.
     theta : array_like, shape (m,)
         The query of the first head; the second is its negative.
     support : pair of int
@@ -162,11 +162,11 @@ def antisymmetric_gradient(
     InvalidArgumentError
         If a shape does not fit, an entry is not finite, or a score overflows.
     """
-    V = embedding_matrix(V)
+    V = embedding_array(V)
     d, m = V.shape
-    theta = vector_of_length("theta", theta, m)
+    query = vector_of_length("theta", theta, m)
     a, b = check_support(support, d)
-    scores = _scores(V, "theta", theta)
+    (scores,) = _finite_scores(V, {"theta": query})
     gamma, gamma_tilde = softmax(scores), softmax(-scores)
     with np.errstate(under="ignore"):
         top = int(np.argmax(gamma))
@@ -185,14 +185,14 @@ def antisymmetric_gradient(
         weights[:, a] -= towards_a, towards_b
         weights[:, b] -= towards_b, towards_a
         weights *= 2.0
-        both = weights @ V
+        both = weighted_sums(weights, V)
     value = 1.0 - 2.0 * (towards_a + towards_b) + square * square_tilde + d * flat
     return PopulationGradient(value, both[0], both[1])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Heads:
-    """Two attention vectors, split into their support and the rest, with the sums in use."""
+    """Two attention vectors; the rest is what lies outside the support, with zeros at it."""
 
     gamma: NDArray[np.float64]
     gamma_tilde: NDArray[np.float64]
@@ -202,12 +202,14 @@ class _Heads:
     rest_square: float
     rest_square_tilde: float
     rest_product: float
+    other_products: NDArray[np.float64]  # sum of rest_j rest~_j over j != i
 
     @classmethod
     def split(
         cls, gamma: NDArray[np.float64], gamma_tilde: NDArray[np.float64], support: tuple[int, int]
     ) -> _Heads:
-        rest, rest_tilde = np.delete(gamma, support), np.delete(gamma_tilde, support)
+        rest, rest_tilde = gamma.copy(), gamma_tilde.copy()
+        rest[list(support)] = rest_tilde[list(support)] = 0.0
         with np.errstate(under="ignore"):
             return cls(
                 gamma,
@@ -218,6 +220,7 @@ class _Heads:
                 float(rest @ rest),
                 float(rest_tilde @ rest_tilde),
                 float(rest @ rest_tilde),
+                _sums_of_others(rest * rest_tilde),
             )
 
     def swapped(self) -> _Heads:
@@ -230,6 +233,7 @@ class _Heads:
             self.rest_square_tilde,
             self.rest_square,
             self.rest_product,
+            self.other_products,
         )
 
     def on_support(self) -> tuple[float, float, float, float]:
@@ -249,64 +253,93 @@ class _Heads:
             + off * off_tilde
         )
 
-
-def _parseval_loss(heads: _Heads) -> float:
-    gamma_a, gamma_b, tilde_a, tilde_b = heads.on_support()
-    rest, rest_tilde = heads.rest, heads.rest_tilde
-    constant = gamma_a * tilde_a + gamma_b * tilde_b + heads.rest_product
-    with_a = gamma_a * rest_tilde + tilde_a * rest
-    with_b = gamma_b * rest_tilde + tilde_b * rest
-    # sum_{i<j} (u_i t_j + u_j t_i)^2, from the sums over i < j of u_i^2, t_i^2 and u_i t_i.
-    square, square_tilde, product = rest * rest, rest_tilde * rest_tilde, rest * rest_tilde
-    pairs = (
-        square_tilde[1:] @ np.cumsum(square)[:-1]
-        + square[1:] @ np.cumsum(square_tilde)[:-1]
-        + 2.0 * (product[1:] @ np.cumsum(product)[:-1])
-    )
-    return float(heads.shortfall() ** 2 + constant**2 + with_a @ with_a + with_b @ with_b + pairs)
-
-
-def _weights(heads: _Heads) -> NDArray[np.float64]:
-    """Return w_i of head 1, grad_theta L = sum_i w_i v_i.
-
-    Off the support g_i = 2 gamma_i |gamma~|^2 + 4 gamma~_i sum_{j != i} gamma_j gamma~_j. At a,
-    1 - gamma_a gamma~_b = (1 - mu) + gamma_b gamma~_a leaves only small terms:
-
-        g_a / 2 = -gamma~_b (1 - mu) + gamma_b gamma~_a gamma~_b
-                  + gamma_a sum_{j != b} gamma~_j^2 + 2 gamma~_a sum_{j not in S} gamma_j gamma~_j.
-    """
-    gamma, gamma_tilde = heads.gamma, heads.gamma_tilde
-    a, b = heads.support
-    gamma_a, gamma_b, tilde_a, tilde_b = heads.on_support()
-    square_tilde = heads.rest_square_tilde + tilde_a * tilde_a + tilde_b * tilde_b
-    product = heads.rest_product + gamma_a * tilde_a + gamma_b * tilde_b
-    short = heads.shortfall()
-    slopes = 2.0 * square_tilde * gamma + 4.0 * gamma_tilde * (product - gamma * gamma_tilde)
-    slopes[a] = 2.0 * (
-        tilde_a * (gamma_b * tilde_b + 2.0 * heads.rest_product)
-        + gamma_a * (heads.rest_square_tilde + tilde_a * tilde_a)
-        - tilde_b * short
-    )
-    slopes[b] = 2.0 * (
-        tilde_b * (gamma_a * tilde_a + 2.0 * heads.rest_product)
-        + gamma_b * (heads.rest_square_tilde + tilde_b * tilde_b)
-        - tilde_a * short
-    )
-    weights: NDArray[np.float64] = gamma * (slopes - gamma @ slopes)
-    top = int(np.argmax(gamma))
-    weights[top] = 0.0
-    weights[top] = -np.sum(weights)
-    return weights
-
-
-def _scores(V: NDArray[np.float64], what: str, query: NDArray[np.float64]) -> NDArray[np.float64]:
-    with np.errstate(all="ignore"):
-        scores = V @ query
-    if not np.isfinite(scores).all():
-        first = int(np.flatnonzero(~np.isfinite(scores))[0])
-        raise InvalidArgumentError(
-            what,
-            f"query with score {scores[first]} at position {first}",
-            "scores must not overflow",
+    def loss(self) -> float:
+        """Return L, the sum of squares of Parseval's identity."""
+        gamma_a, gamma_b, tilde_a, tilde_b = self.on_support()
+        square, square_tilde, product = self.rest_square, self.rest_square_tilde, self.rest_product
+        constant = gamma_a * tilde_a + gamma_b * tilde_b + product
+        with_a, with_b = (
+            own * own * square_tilde + 2.0 * own * tilde * product + tilde * tilde * square
+            for own, tilde in ((gamma_a, tilde_a), (gamma_b, tilde_b))
         )
-    return np.asarray(scores)
+        # sum_{i<j} (u_i t_j + u_j t_i)^2 = sum_i (t_i^2 sum_{j != i} u_j^2
+        #                                          + u_i t_i sum_{j != i} u_j t_j)
+        others = _sums_of_others(self.rest * self.rest)
+        others *= self.rest_tilde
+        pairs = self.rest_tilde @ others
+        np.multiply(self.other_products, self.rest_tilde, out=others)
+        pairs += self.rest @ others
+        return float(self.shortfall() ** 2 + constant**2 + with_a + with_b + pairs)
+
+    def weights(self) -> NDArray[np.float64]:
+        """Return the weights of both heads as rows w: the gradient is sum_i w_i v_i."""
+        weights = np.empty((2, self.gamma.shape[0]))
+        self._fill_weights(weights[0])
+        self.swapped()._fill_weights(weights[1])
+        return weights
+
+    def _fill_weights(self, w: NDArray[np.float64]) -> None:
+        """Set w_i = gamma_i (g_i - sum_j gamma_j g_j) for head 1.
+
+        Off the support g_i = 2 gamma_i |gamma~|^2 + 4 gamma~_i sum_{j != i} gamma_j gamma~_j. At a,
+        1 - gamma_a gamma~_b = (1 - mu) + gamma_b gamma~_a leaves only small terms:
+
+            g_a / 2 = -gamma~_b (1 - mu) + gamma_b gamma~_a gamma~_b
+                      + gamma_a sum_{j != b} gamma~_j^2
+                      + 2 gamma~_a sum_{j not in S} gamma_j gamma~_j.
+        """
+        gamma, gamma_tilde = self.gamma, self.gamma_tilde
+        a, b = self.support
+        gamma_a, gamma_b, tilde_a, tilde_b = self.on_support()
+        square_tilde = self.rest_square_tilde + tilde_a * tilde_a + tilde_b * tilde_b
+        short = self.shortfall()
+        # The slopes g to begin with.
+        np.add(self.other_products, gamma_a * tilde_a + gamma_b * tilde_b, out=w)
+        w *= gamma_tilde
+        w *= 4.0
+        w += 2.0 * square_tilde * gamma
+        w[a] = 2.0 * (
+            tilde_a * (gamma_b * tilde_b + 2.0 * self.rest_product)
+            + gamma_a * (self.rest_square_tilde + tilde_a * tilde_a)
+            - tilde_b * short
+        )
+        w[b] = 2.0 * (
+            tilde_b * (gamma_a * tilde_a + 2.0 * self.rest_product)
+            + gamma_b * (self.rest_square_tilde + tilde_b * tilde_b)
+            - tilde_a * short
+        )
+        w -= gamma @ w
+        w *= gamma
+        top = int(np.argmax(gamma))
+        w[top] = 0.0
+        w[top] = -np.sum(w)
+
+
+def _sums_of_others(terms: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Turn nonnegative terms, in place, into sum_{j != i} of them, to full relative accuracy.
+
+    No term but the largest is more than half of the total, so only there the difference with the
+    total could cancel.
+    """
+    top = int(np.argmax(terms))
+    rest = np.sum(terms[:top]) + np.sum(terms[top + 1 :])
+    np.subtract(rest + terms[top], terms, out=terms)
+    terms[top] = rest
+    return terms
+
+
+def _finite_scores(
+    V: NDArray[np.float64], queries: Mapping[str, NDArray[np.float64]]
+) -> NDArray[np.float64]:
+    """Return V theta for each query by its name, or refuse a query whose scores overflow."""
+    scores = all_scores(V, np.stack(list(queries.values())))
+    for what, row in zip(queries, scores, strict=True):
+        finite = np.isfinite(row)
+        if not finite.all():
+            first = int(np.argmin(finite))
+            raise InvalidArgumentError(
+                what,
+                f"query with score {row[first]} at position {first}",
+                "scores must not overflow",
+            )
+    return scores

@@ -74,6 +74,15 @@ def test_complement_is_right_down_to_1e_300_over_many_positions():
         assert abs(complement(scores, 0) - exact) <= 10 * UNIT * exact
 
 
+def test_every_block_of_a_long_vector_is_filled():
+    # Longer than two blocks, the last one short; the weights are known without a sum over blocks.
+    d = 2 * 8192 + 5
+    scores = np.log(1.0 + np.arange(d))
+    expected = (1.0 + np.arange(d)) / (d * (d + 1) / 2)
+    # log errs by u log d, up to 10 u, softmax by (log d + 10) u more.
+    np.testing.assert_allclose(softmax(scores), expected, rtol=40 * UNIT)
+
+
 @pytest.mark.parametrize("scores", [[], [[1.0, 2.0]], [np.nan, 0.0], ["a"]])
 def test_refusals(scores):
     with pytest.raises(InvalidArgumentError, match=r"^scores"):

@@ -13,7 +13,7 @@ from numerics.arguments import InvalidArgumentError
 from numerics.attention import softmax
 from numerics.enumeration import enumerate_loss
 from numerics.multiprecision import population_gradient_digits
-from numerics.population import antisymmetric_gradient, gradient, loss
+from numerics.population import _sums_of_others, antisymmetric_gradient, gradient, loss
 from verify.strategies import (
     CORNERS,
     adversarial_instances,
@@ -256,3 +256,8 @@ def test_refusals():
         gradient(bad, theta, theta_tilde, support)
     with pytest.raises(InvalidArgumentError, match=r"^gamma_tilde=array of shape \(3,\)"):
         loss([0.5, 0.5], [0.5, 0.25, 0.25], (0, 1))
+
+
+def test_sums_of_others_do_not_cancel_beside_a_large_term():
+    others = _sums_of_others(np.array([1e-20, 1.0, 2e-20, 0.0]))
+    np.testing.assert_allclose(others, [1.0, 3e-20, 1.0, 1.0], rtol=4 * UNIT)

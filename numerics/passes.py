@@ -1,0 +1,81 @@
+"""Products of the embeddings with the vectors of both heads, one pass over V for the two.
+
+A product of V with a vector does two operations an entry, fewer than a core can do while memory
+delivers the entry. So V is taken in blocks of rows that fit the cache of a core, and a block is
+used for both heads while it is there. A product of one block is too small for OpenBLAS to spread
+over threads, so the results do not depend on their number.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from numerics.arguments import refuse_non_finite, row_blocks
+
+__all__ = ["all_scores", "weighted_sums"]
+
+_BLOCK_ENTRIES = 1 << 17  # 1 MiB of binary64: the second-level cache of a core
+
+
+def all_scores(V: NDArray[np.float64], queries: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the products V theta, for each row theta of `queries`.
+
+    Parameters
+    ----------
+    V : ndarray, shape (d, m)
+        Embeddings, checked to be finite; never copied if its rows or columns are contiguous.
+    queries : ndarray, shape (k, m)
+        One query a row.
+
+    Returns
+    -------
+    ndarray, shape (k, d)
+        A product that overflows is infinite or NaN, without a warning.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If an entry of V is infinite or NaN.
+    """
+    columns = np.ascontiguousarray(queries.T)
+    scores = np.empty((queries.shape[0], V.shape[0]))
+    with np.errstate(all="ignore"):
+        for rows in row_blocks(*V.shape, entries=_BLOCK_ENTRIES):
+            block = V[rows]
+            # The check costs no time: it brings the block to the cache in the order of memory,
+            # where the product, whose own order is slower to fetch, then finds it.
+            if not np.isfinite(_squared_norms(block)).all():
+                refuse_non_finite("V", block, first_row=rows.start)
+            scores[:, rows] = (block @ columns).T
+    return scores
+
+
+def weighted_sums(weights: NDArray[np.float64], V: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the sums of w_i v_i over the rows of V, for each row w of `weights`.
+
+    Parameters
+    ----------
+    weights : ndarray, shape (k, d)
+        One weight for each row of V.
+    V : ndarray, shape (d, m)
+        Embeddings, finite; never copied if its rows or columns are contiguous.
+
+    Returns
+    -------
+    ndarray, shape (k, m)
+    """
+    sums = np.zeros((weights.shape[0], V.shape[1]))
+    # Backwards: the cache still holds the end of V, where a pass has just ended.
+    for rows in reversed(list(row_blocks(*V.shape, entries=_BLOCK_ENTRIES))):
+        block = V[rows]
+        # Not one product of matrices: BLAS would first copy the block into an order of its own.
+        for head, row in enumerate(weights):
+            sums[head] += row[rows] @ block
+    return sums
+
+
+def _squared_norms(block: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the squared norms of the rows, or of the columns if they are contiguous."""
+    lines = block if block.strides[0] >= block.strides[1] else block.T
+    return np.asarray(np.matmul(lines[:, np.newaxis, :], lines[:, :, np.newaxis]))
