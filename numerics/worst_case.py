@@ -47,7 +47,6 @@ relative 4 eps at most, to first order.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple, SupportsIndex
@@ -61,6 +60,7 @@ __all__ = ["Closure", "WorstCase", "worst_case_loss"]
 
 _UNIT = 2.0**-53
 _UNDERFLOW = 32 * 2.0**-1074
+_FEW_TERMS = 128  # fsum adds up so many in the time of a few array operations
 
 
 class Closure(StrEnum):
@@ -139,22 +139,22 @@ def _bracket(
     chains = _Chains.through(gamma, gamma_tilde, support, positions)
     allowance = (4 * math.isqrt(positions.shape[0]) + 36) * _UNIT
 
-    best = max(chains.vertices(), key=lambda vertex: vertex.R)
+    R = {(tau, sign): chains.shortfalls(tau, sign) for tau in (-1, 1) for sign in (1, -1)}
+    best = max((_best_vertex(*family, R[family]) for family in R), key=lambda vertex: vertex.R)
     peak = best.R
     if positions.shape[0] <= 1:
         proved = Closure.FEW_GENERATORS
     elif _concentrated(gamma, support) and _concentrated(gamma_tilde, support):
         proved = Closure.CONCENTRATED
     else:
-        peak = max(peak, chains.highest_edge())
+        peak = max(peak, *(_highest_peak(R[1, sign], chains.curvatures) for sign in (1, -1)))
         closes = peak <= best.R * (1 + allowance)
         proved = Closure.VERTEX if closes else Closure.OPEN
 
     witness = np.full(gamma.shape[0], -best.sign, dtype=np.int8)
     witness[positions[: best.turned]] = best.sign
     witness[list(support)] = 1, best.tau
-    plus, minus = _masses(gamma, witness)
-    plus_tilde, minus_tilde = _masses(gamma_tilde, witness)
+    plus, minus, plus_tilde, minus_tilde = _masses(gamma, gamma_tilde, witness)
     if best.tau < 0:
         plus_tilde, minus_tilde = minus_tilde, plus_tilde
     totals = (plus + minus) * (plus_tilde + minus_tilde)
@@ -169,10 +169,11 @@ def _bracket(
 
 def _angle_order(u: NDArray[np.float64], t: NDArray[np.float64]) -> NDArray[np.intp]:
     """Sort the generators (u_i, t_i) by angle, using only quotients that are at most 1."""
-    lower, upper = np.flatnonzero(t <= u), np.flatnonzero(t > u)
-    rising = np.argsort(t[lower] / u[lower])
-    falling = np.argsort(u[upper] / t[upper])[::-1]
-    return np.concatenate([lower[rising], upper[falling]])
+    # Nonnegative numbers are ordered like their bit patterns. Up to the diagonal the pattern of
+    # t / u rises to that of 1; from there on that of u / t falls again, and is mirrored.
+    patterns = (np.minimum(u, t) / np.maximum(u, t)).view(np.int64)
+    diagonal = np.float64(1.0).view(np.int64)
+    return np.argsort(np.where(t <= u, patterns, 2 * diagonal - patterns))
 
 
 def _running_sums(terms: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -233,23 +234,16 @@ class _Chains:
         gamma_a, gamma_b = self.on_support
         tilde_a, tilde_b = self.on_support_tilde
         if tau > 0:
-            plus, plus_tilde = plus + (gamma_a + gamma_b), plus_tilde + (tilde_a + tilde_b)
-            return np.asarray(2.0 * (plus * minus_tilde + minus * plus_tilde))
-        plus, minus = plus + gamma_a, minus + gamma_b
-        plus_tilde, minus_tilde = plus_tilde + tilde_a, minus_tilde + tilde_b
-        return np.asarray(2.0 * (plus * plus_tilde + minus * minus_tilde))
+            on, on_tilde = gamma_a + gamma_b, tilde_a + tilde_b
+            return 2.0 * ((plus + on) * minus_tilde + (plus_tilde + on_tilde) * minus)
+        return 2.0 * (
+            (plus + gamma_a) * (plus_tilde + tilde_a) + (minus + gamma_b) * (minus_tilde + tilde_b)
+        )
 
-    def vertices(self) -> Iterator[_Vertex]:
-        """Yield the best vertex of each branch and chain."""
-        for tau in (-1, 1):
-            for sign in (1, -1):
-                R = self.shortfalls(tau, sign)
-                turned = int(np.argmax(R))
-                yield _Vertex(float(R[turned]), tau, sign, turned)
 
-    def highest_edge(self) -> float:
-        """Return the largest edge maximum of the branch tau = +1."""
-        return max(_highest_peak(self.shortfalls(1, sign), self.curvatures) for sign in (1, -1))
+def _best_vertex(tau: int, sign: int, R: NDArray[np.float64]) -> _Vertex:
+    turned = int(np.argmax(R))
+    return _Vertex(float(R[turned]), tau, sign, turned)
 
 
 def _highest_peak(R: NDArray[np.float64], curvatures: NDArray[np.float64]) -> float:
@@ -264,15 +258,48 @@ def _highest_peak(R: NDArray[np.float64], curvatures: NDArray[np.float64]) -> fl
 
 
 def _concentrated(gamma: NDArray[np.float64], support: tuple[int, int]) -> bool:
-    """Whether at least half of the mass is on the support; exact, as fsum rounds only once."""
+    """Whether at least half of the mass is on the support, decided exactly."""
     signed = gamma.copy()
     signed[list(support)] *= -1
-    return math.fsum(signed) <= 0
+    # numpy adds up no more than d terms, of size 1 in all: this errs by d u at most.
+    excess = float(np.sum(signed))
+    if abs(excess) > signed.shape[0] * 2.0 * _UNIT:
+        return excess < 0
+    return math.fsum(signed.tolist()) <= 0
 
 
-def _masses(gamma: NDArray[np.float64], x: NDArray[np.int8]) -> tuple[float, float]:
-    """Return the mass where x is +1 and where it is -1, each rounded once."""
-    return math.fsum(gamma[x > 0]), math.fsum(gamma[x < 0])
+def _masses(
+    gamma: NDArray[np.float64], gamma_tilde: NDArray[np.float64], x: NDArray[np.int8]
+) -> tuple[float, float, float, float]:
+    """Return the masses of either head where x is +1 and where it is -1, each rounded once."""
+    positive = x > 0
+    terms = np.zeros((4, x.shape[0]))
+    np.copyto(terms[0], gamma, where=positive)
+    np.copyto(terms[1], gamma, where=~positive)
+    np.copyto(terms[2], gamma_tilde, where=positive)
+    np.copyto(terms[3], gamma_tilde, where=~positive)
+    plus, minus, plus_tilde, minus_tilde = _row_sums(terms)
+    return plus, minus, plus_tilde, minus_tilde
+
+
+def _row_sums(terms: NDArray[np.float64]) -> list[float]:
+    """Return the sums of the rows, of n nonnegative terms each, to (1 + n u) u of themselves.
+
+    Halves are added term by term. What that rounds off is found exactly, by Knuth's two-sum, and
+    added up apart: n / 2 numbers, n / 4, ..., of u of the sum at most in each round, so that the
+    rounding of their own sums, in whatever order, comes to n u^2 of the sum.
+    """
+    rests = []
+    while terms.shape[1] > _FEW_TERMS:
+        half = terms.shape[1] // 2
+        left, right, odd = terms[:, :half], terms[:, half : 2 * half], terms[:, 2 * half :]
+        total = left + right
+        virtual = total - left
+        rests.append(np.sum((left - (total - virtual)) + (right - virtual), axis=1))
+        rests.extend(odd.T)
+        terms = total
+    columns = np.concatenate([terms, *(rest[:, np.newaxis] for rest in rests)], axis=1)
+    return [math.fsum(row) for row in columns.tolist()]
 
 
 def _rounded_square(R: float, direction: int) -> float:

@@ -84,17 +84,19 @@ def save_bundle(path: Path, question: Question, result: Mapping[str, object]) ->
     """
     instance = question.instance
     arrays = {name: getattr(instance, name) for name in _NAMES}
+    inputs = {
+        **_written(instance, arrays),
+        "support": list(instance.support),
+        "eta": question.eta.text,
+        "tolerance": question.tolerance.text,
+    }
+    digests = {name: _digest(array) for name, array in arrays.items()}
     document = {
         "format": FORMAT,
         "claim": CLAIM,
         "versions": {"xorverify": version(), **package_versions()},
-        "inputs": {
-            **_written(instance, arrays),
-            "support": list(instance.support),
-            "eta": question.eta.text,
-            "tolerance": question.tolerance.text,
-        },
-        "sha256": {name: _digest(array) for name, array in arrays.items()},
+        "inputs": inputs,
+        "sha256": {**digests, "inputs": _text_digest(inputs)},
         "result": dict(result),
     }
     text = json.dumps(document, indent=1, allow_nan=False) + "\n"
@@ -124,7 +126,12 @@ def load_bundle(path: Path) -> tuple[Question, str]:
             if hashes[name] != _digest(getattr(instance, name)):
                 raise _unusable(path, f"the numbers of {name} do not fit their hash")
         eta, tolerance = (_number(path, name, inputs[name]) for name in ("eta", "tolerance"))
-        return Question(instance, eta, tolerance), str(document["result"]["verdict"])
+        if hashes["inputs"] != _text_digest(inputs):
+            raise _unusable(path, "the inputs do not fit their hash")
+        verdict = document["result"]["verdict"]
+        if verdict not in ("certified", "refuted"):
+            raise _unusable(path, "its verdict is neither certified nor refuted")
+        return Question(instance, eta, tolerance), verdict
     except (KeyError, TypeError) as missing:
         raise _unusable(path, f"an entry is missing or of the wrong kind ({missing})") from None
 
@@ -143,6 +150,8 @@ def _written(instance: Instance, arrays: Mapping[str, NDArray[np.float64]]) -> d
 def _instance(path: Path, inputs: Mapping[str, Any]) -> Instance:
     support = inputs["support"]
     if "origin" in inputs:
+        if not inputs.keys().isdisjoint(_NAMES):
+            raise _unusable(path, "it holds both a draw and arrays")
         origin = Origin.from_json("bundle", inputs["origin"])
         refuse_beyond_memory("bundle", path, embedding_bytes(origin.d, origin.m))
         drawn = draw_origin(origin)
@@ -157,8 +166,8 @@ def _instance(path: Path, inputs: Mapping[str, Any]) -> Instance:
 
 def _array(path: Path, name: str, given: Mapping[str, Any]) -> NDArray[np.float64]:
     shape, values = given["shape"], given["hex"]
-    whole = all(isinstance(size, int) and size > 0 for size in shape)
-    if not whole or len(values) != math.prod(shape):
+    whole = len(shape) <= 2 and all(type(size) is int and size > 0 for size in shape)
+    if not whole or not isinstance(values, list) or len(values) != math.prod(shape):
         raise _unusable(path, f"{name} does not have the entries of its shape")
     if not all(isinstance(value, str) and _HEX.fullmatch(value) for value in values):
         raise _unusable(path, f"an entry of {name} is no hexadecimal binary64 number")
@@ -191,6 +200,10 @@ def _read(path: Path) -> dict[str, Any]:
 
 def _digest(array: NDArray[np.float64]) -> str:
     return hashlib.sha256(np.ascontiguousarray(array, dtype="<f8").data).hexdigest()
+
+
+def _text_digest(inputs: Mapping[str, object]) -> str:
+    return hashlib.sha256(json.dumps(inputs, sort_keys=True).encode()).hexdigest()
 
 
 def _unusable(path: Path, reason: str) -> InvalidArgumentError:

@@ -13,7 +13,8 @@ __all__ = ["ExactDecimal", "parse_choice", "parse_decimal", "parse_integer", "pa
 
 # The exponent is bounded so that reading a number stays instant; binary64 ends at 1e308.
 _DECIMAL = re.compile(r"[+-]?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,4})?")
-_LONGEST = 5000
+# Python reads integers of up to 4300 digits, which also covers every binary64 number in full.
+_LONGEST = 4000
 # Dimensions, counts and seeds are at most the largest signed 64-bit integer.
 _MOST = 2**63 - 1
 

@@ -30,8 +30,11 @@ def write_atomically(what: str, path: Path, write: Callable[[IO[bytes]], object]
     InvalidArgumentError
         If the file cannot be written.
     """
+    _refuse_irregular(what, path)
+    # A link stays a link: the file it leads to is the one that is replaced.
+    target = path.resolve()
     try:
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
     except OSError as failure:
         raise InvalidArgumentError(what, path, _cannot(failure)) from None
     try:
@@ -39,7 +42,7 @@ def write_atomically(what: str, path: Path, write: Callable[[IO[bytes]], object]
             write(stream)
         # mkstemp makes the file private; a result is as readable as any other new file.
         Path(temporary).chmod(0o666 & ~_umask())
-        Path(temporary).replace(path)
+        Path(temporary).replace(target)
     except OSError as failure:
         Path(temporary).unlink(missing_ok=True)
         raise InvalidArgumentError(what, path, _cannot(failure)) from None
@@ -54,12 +57,12 @@ def check_writable(what: str, path: Path) -> None:
     Raises
     ------
     InvalidArgumentError
-        If its folder does not exist or cannot be written to, or `path` is a folder.
+        If its folder does not exist or cannot be written to, or `path` is something other than
+        a file.
     """
-    if path.is_dir():
-        raise InvalidArgumentError(what, path, "is a folder; name a file")
+    _refuse_irregular(what, path)
     try:
-        with tempfile.TemporaryFile(dir=path.parent):
+        with tempfile.TemporaryFile(dir=path.resolve().parent):
             pass
     except OSError as failure:
         raise InvalidArgumentError(what, path, _cannot(failure)) from None
@@ -79,6 +82,14 @@ def prepare_folder(what: str, path: Path) -> None:
             pass
     except OSError as failure:
         raise InvalidArgumentError(what, path, _cannot(failure)) from None
+
+
+def _refuse_irregular(what: str, path: Path) -> None:
+    """Refuse a folder, and a device or pipe, which a new file would take the place of."""
+    if path.is_dir():
+        raise InvalidArgumentError(what, path, "is a folder; name a file")
+    if path.exists() and not path.is_file():
+        raise InvalidArgumentError(what, path, "is no regular file; name another")
 
 
 def _cannot(failure: OSError) -> str:

@@ -9,6 +9,7 @@ the step is uniform, so that the supremum is a known rational number, is it comp
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -331,7 +332,7 @@ def _margin_bits(decisive: arb, limit: arb, bits: int) -> int | None:
         return None  # decided by the range of the loss, not by its enclosure
     if radius == 0:
         return bits
-    return int(((distance / radius).log() / arb(2).log()).floor().mid().fmpz())
+    return math.floor(float(((distance / radius).log() / arb(2).log()).lower()))
 
 
 def _uniform_after_step(question: _Question) -> bool:

@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 from numerics.arguments import InvalidArgumentError
 from numerics.attention import softmax
 from numerics.enumeration import enumerate_loss
-from numerics.worst_case import Closure, worst_case_loss
+from numerics.worst_case import Closure, _row_sums, worst_case_loss
 from verify.strategies import attention_pairs
 
+UNIT = 2.0**-53
 # The upper end exceeds R by its rounding error and by the allowance for it, (4 k + 32) u each; the
 # square doubles both. Here d <= 9 and k <= 3; the lower end adds 16 u.
 NARROW = 2 * (2 * (4 * 3 + 32) + 16) * 2.0**-53
@@ -228,6 +229,43 @@ def test_symmetries():
             assert other.lower == pytest.approx(found.lower, rel=1e-13)
             assert other.upper == pytest.approx(found.upper, rel=1e-13)
             assert other.proved is found.proved
+
+
+@pytest.mark.parametrize("d", [3, 129, 1000])
+@pytest.mark.parametrize("spread", [1, 300])
+def test_the_lower_end_is_the_loss_of_the_witness_to_a_few_units(d, spread):
+    # However many positions: the masses are summed to a unit each. R errs by 10 u and is lowered
+    # by 16 u, the square doubles that and is lowered by 4 u.
+    rng = np.random.default_rng(d)
+    heads = [softmax(rng.uniform(0, spread, d)) for _ in range(2)]
+    found = worst_case_loss(*heads, (0, 1))
+    x = found.witness.tolist()
+    p, q = (
+        sum(g * s for g, s in zip(map(Fraction, gamma.tolist()), x, strict=True))
+        / sum(map(Fraction, gamma.tolist()))
+        for gamma in heads
+    )
+    exact = (x[0] * x[1] - p * q) ** 2
+    assert found.lower <= exact <= found.lower * (1 + (2 * (10 + 16) + 5) * Fraction(UNIT))
+
+
+@pytest.mark.parametrize("n", [1, 127, 128, 129, 1000, 4099])
+def test_masses_are_sums_rounded_once(n):
+    rng = np.random.default_rng(n)
+    terms = rng.uniform(size=(40, n)) * 10.0 ** rng.integers(-20, 1, (40, n))
+    for row, found in zip(terms, _row_sums(terms), strict=True):
+        exact = sum(map(Fraction, row.tolist()))
+        assert abs(Fraction(found) - exact) <= (1 + n * Fraction(UNIT)) * Fraction(UNIT) * exact
+
+
+def test_half_of_the_mass_is_decided_exactly_where_binary64_sums_are_not_exact():
+    # The signed sum is 2^-60, which numpy's partial sums of size 1/4 absorb: it adds up every
+    # eighth term first.
+    gamma = np.zeros(24)
+    gamma[[0, 1, 18, 19]] = 0.25
+    assert worst_case_loss(gamma, gamma, (0, 1)).proved is Closure.CONCENTRATED
+    gamma[8] = 2.0**-60
+    assert worst_case_loss(gamma, gamma, (0, 1)).proved is not Closure.CONCENTRATED
 
 
 def test_a_hundred_thousand_positions():

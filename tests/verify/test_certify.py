@@ -177,6 +177,13 @@ def tampered(document: dict, *path: object, value: object) -> dict:
         (("inputs", "V", "hex", 0), "0x1.0p+9999", "beyond binary64"),
         (("inputs", "V", "shape"), [2, 2], "does not have the entries of its shape"),
         (("inputs", "V", "shape"), ["a"], ""),
+        (("inputs", "theta", "shape"), [1] * 64 + [4], "does not have the entries of its shape"),
+        (("inputs", "support"), [1, 2], "the inputs do not fit their hash"),
+        (("inputs", "tolerance"), "0.5", "the inputs do not fit their hash"),
+        (("inputs", "eta"), "1" * 4500, "must be a finite decimal number"),
+        (("result", "verdict"), "\ud800", "its verdict is neither"),
+        (("result", "verdict"), None, "an entry is missing"),
+        (("inputs", "origin"), {}, "holds both a draw and arrays"),
         (("inputs", "V"), None, "an entry is missing"),
         (("inputs", "eta"), None, "an entry is missing"),
         (("inputs", "eta"), "-1", "must be positive"),
@@ -186,12 +193,6 @@ def tampered(document: dict, *path: object, value: object) -> dict:
         (("inputs", "support"), [0, 1.5], ""),
         (("result",), None, "an entry is missing"),
         (("format",), "other", "not a document of the format"),
-        (("inputs", "origin"), {"d": 4}, "must have the fields"),
-        (
-            ("inputs", "origin"),
-            {"d": 10**12, "m": 10**6, "law": "sphere", "seed": 0, "trial": 0},
-            "GiB of memory",
-        ),
     ],
 )
 def test_a_bundle_that_was_touched_is_refused(
@@ -217,12 +218,50 @@ def test_what_is_no_bundle_is_refused(capsys, tmp_path, content: bytes) -> None:
     assert err.startswith(f"error: bundle={path}: unusable bundle: ")
 
 
+@pytest.mark.parametrize(
+    ("origin", "message"),
+    [
+        ({"d": 4}, "must have the fields"),
+        ({"d": 10**12, "m": 10**6, "law": "sphere", "seed": 0, "trial": 0}, "GiB of memory"),
+        ({"d": 200, "m": 64, "law": "sphere", "seed": 4, "trial": 0}, "do not fit their hash"),
+        ({"d": 200, "m": 64, "law": "levy", "seed": 3, "trial": 0}, "must be one of"),
+        ({"d": "200", "m": 64, "law": "sphere", "seed": 3, "trial": 0}, "must be an integer"),
+    ],
+)
+def test_a_draw_that_was_touched_is_refused(capsys, learned, tmp_path, origin, message) -> None:
+    bundle = tmp_path / "bundle.json"
+    decide(capsys, "certify", learned, "--eta", "1e8", "--bundle", bundle)
+    document = json.loads(bundle.read_text())
+    bundle.write_text(json.dumps(tampered(document, "inputs", "origin", value=origin)))
+    code, out, err = run(capsys, "replay", bundle, "--json")
+    assert (code, out) == (2, "")
+    assert message in err
+
+
+def test_the_margin_of_an_exact_power_is_a_number(capsys, tmp_path) -> None:
+    path = tmp_path / "i.npz"
+    V = np.array([[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]])
+    np.savez(path, V=V, theta=np.array([0.5, 0.25]), support=[0, 1])
+    for tolerance in ("0.25", "0.5"):
+        code, found = decide(capsys, "certify", path, "--eta", "1e38", "--tolerance", tolerance)
+        assert code == 0
+        assert found["margin_bits"] > 0
+
+
+def test_a_number_longer_than_python_reads_is_refused(capsys, learned) -> None:
+    code, out, err = run(capsys, "certify", learned, "--eta", "1" * 4500)
+    assert (code, out) == (2, "")
+    assert err.startswith("error: eta=1111")
+
+
 def test_a_changed_verdict_in_the_file_changes_nothing(capsys, orthonormal, tmp_path) -> None:
     bundle = tmp_path / "bundle.json"
     decide(capsys, "certify", orthonormal, "--bundle", bundle)
     document = json.loads(bundle.read_text())
     bundle.write_text(json.dumps(tampered(document, "result", "verdict", value="certified")))
-    code, replayed = decide(capsys, "replay", bundle)
+    code, out, err = run(capsys, "replay", bundle, "--json")
+    replayed = json.loads(out)
     assert code == 1
     assert replayed["verdict"] == "refuted"
     assert replayed["recorded_verdict"] == "certified"
+    assert err == "the bundle says certified: that is not what was found\n"

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from numerics.arguments import InvalidArgumentError
-from verify.files import prepare_folder, write_atomically
+from verify.files import check_writable, prepare_folder, write_atomically
 
 
 def test_an_interrupted_write_keeps_the_old_content(tmp_path: Path) -> None:
@@ -37,6 +37,20 @@ def test_a_file_is_as_readable_as_the_umask_says(tmp_path: Path) -> None:
         assert (tmp_path / "file").stat().st_mode & 0o777 == 0o640
     finally:
         os.umask(old)
+
+
+def test_a_pipe_is_not_replaced_and_a_link_stays_a_link(tmp_path: Path) -> None:
+    pipe, link, target = tmp_path / "pipe", tmp_path / "link", tmp_path / "target"
+    os.mkfifo(pipe)
+    for check in (check_writable, lambda what, path: write_atomically(what, path, print)):
+        with pytest.raises(InvalidArgumentError, match="is no regular file"):
+            check("out", pipe)
+    assert pipe.is_fifo()
+    target.write_bytes(b"old")
+    link.symlink_to(target)
+    write_atomically("out", link, lambda stream: stream.write(b"new"))
+    assert link.is_symlink()
+    assert target.read_bytes() == b"new"
 
 
 def test_a_folder_is_made_and_left_empty(tmp_path: Path) -> None:

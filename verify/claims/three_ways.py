@@ -144,7 +144,8 @@ def three_way_cell(
         with working_precision(_BITS):
             at = InBalls.of(instance, rng.uniform(-1, 1, size=m))
             errors = [
-                float(abs(from_float(float(value)) - formula).mid())
+                # The upper end, so that a wide ball counts as an error and not as agreement.
+                float((abs(from_float(float(value)) - formula) + mean.rad()).upper())
                 if formula.overlaps(mean)
                 else np.inf
                 for formula, mean, value in zip(

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from numerics.arguments import InvalidArgumentError
-from verify.commands.options import add_json
+from verify.commands.options import add_json, read_path
 from verify.outcome import Outcome
 
 NAME = "latex"
@@ -38,7 +38,7 @@ def execute(options: argparse.Namespace) -> Outcome:
             "NAME", " ".join(options.names), "goes with neither --list nor --check"
         )
     if options.check is not None:
-        return _check(Path(options.check))
+        return _check(read_path("check", options.check))
 
     from verify.latex.catalogue import TITLES, choose
 
@@ -47,7 +47,7 @@ def execute(options: argparse.Namespace) -> Outcome:
     chosen = choose(options.names)
     if options.out is None:
         return _print(chosen)
-    return _write(chosen, Path(options.out), compiling=options.compile)
+    return _write(chosen, read_path("out", options.out), compiling=options.compile)
 
 
 def _list(titles: dict[str, str]) -> Outcome:

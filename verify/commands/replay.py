@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 
 from verify.commands.certify import add_max_bits, decide, outcome, read_max_bits
 from verify.commands.options import add_json, read_path
@@ -27,4 +28,6 @@ def execute(options: argparse.Namespace) -> Outcome:
 
     question, recorded = load_bundle(read_path("bundle", options.bundle))
     document = decide(question, max_bits) | {"recorded_verdict": recorded}
+    if document["verdict"] != recorded:
+        print(f"the bundle says {recorded}: that is not what was found", file=sys.stderr)
     return outcome(document)
