@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import sympy as sp
 
 import numerics.enumeration
 import numerics.population
@@ -206,3 +207,28 @@ def test_a_bracket_wider_than_the_proved_gap_is_refuted(monkeypatch) -> None:
 
     monkeypatch.setattr(worst_case, "worst_case_loss", useless)
     assert grade("worst-case-loss", "bracket at random") is Grade.REFUTED
+
+
+@pytest.mark.parametrize(
+    ("claim_id", "formula"),
+    [
+        ("population-loss", ("population", "loss")),
+        ("population-gradient", ("gradient", "theta_tilde")),
+        ("antisymmetric-start", ("antisymmetric", "push")),
+        ("zero-start", ("zero", "gradient")),
+    ],
+)
+def test_a_wrong_formula_does_not_overlap_the_enumeration(monkeypatch, claim_id, formula) -> None:
+    from verify import symbolic_to_ball
+
+    right = symbolic_to_ball._expression
+
+    def wrong(derivation: str, name: str):
+        factor = 1 + sp.Rational(1, 10**12) if (derivation, name) == formula else 1
+        return factor * right(derivation, name)
+
+    monkeypatch.setattr(symbolic_to_ball, "_expression", wrong)
+    three_ways = next(each for each in CLAIMS[claim_id].cells("quick") if "three" in each.name)
+    evidence = three_ways.check(Streams(0, "three ways"))
+    assert evidence.grade is Grade.REFUTED
+    assert "inf" in evidence.computed

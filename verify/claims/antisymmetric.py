@@ -114,7 +114,7 @@ def _cells(profile: Profile) -> tuple[Cell, ...]:
             symbolic=_symbolic,
             enumerated=lambda at: [enumerated_loss(at), *enumerated_slopes(at)],
             kernel=_kernel,
-            antisymmetric=True,
+            start="antisymmetric",
             trials=slow_trials,
             cells=3,
             cost=slow_trials * 5e-3,

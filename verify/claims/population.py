@@ -213,7 +213,7 @@ def _loss_cells(profile: Profile) -> tuple[Cell, ...]:
             symbolic=lambda at: [_in_balls("population.loss", at)],
             enumerated=lambda at: [enumerated_loss(at)],
             kernel=lambda at: [_kernel_gradient(at).loss],
-            antisymmetric=False,
+            start="independent",
             trials=_SLOW_TRIALS[profile],
             cells=2,
             cost=_SLOW_TRIALS[profile] * 2e-3,
@@ -248,7 +248,7 @@ def _gradient_cells(profile: Profile) -> tuple[Cell, ...]:
                 float(_kernel_gradient(at).theta @ at.A),
                 float(_kernel_gradient(at).theta_tilde @ at.A),
             ],
-            antisymmetric=False,
+            start="independent",
             trials=trials,
             cells=2,
             cost=trials * 5e-3,
@@ -285,7 +285,24 @@ def _zero_cells(profile: Profile) -> tuple[Cell, ...]:
             # (8 + r) u sum_i |w_i| |v_ik| with r = 0 and sum_i |w_i| <= 8/d^2.
             bound=64 * _UNIT,
             trials=trials,
+            cells=2,
             cost=trials * 1e-3,
+        ),
+        three_way_cell(
+            "loss and gradients at theta = 0 three ways, d = 2..6",
+            symbolic=lambda at: [
+                _in_balls(f"zero.{name}", at) for name in ("loss", "gradient", "gradient_tilde")
+            ],
+            enumerated=lambda at: [enumerated_loss(at), *enumerated_slopes(at)],
+            kernel=lambda at: [
+                _kernel_gradient(at).loss,
+                float(_kernel_gradient(at).theta @ at.A),
+                float(_kernel_gradient(at).theta_tilde @ at.A),
+            ],
+            start="zero",
+            trials=trials,
+            cells=2,
+            cost=trials * 2e-3,
         ),
     )
 

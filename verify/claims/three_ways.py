@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
+from typing import Literal
 
 import numpy as np
 from flint import arb
@@ -23,6 +24,7 @@ __all__ = ["InBalls", "enumerated_loss", "enumerated_slopes", "three_way_cell"]
 _BITS = 128
 
 Form = Sequence[arb]
+Start = Literal["antisymmetric", "independent", "zero"]
 
 
 @dataclass(frozen=True)
@@ -115,7 +117,7 @@ def three_way_cell(
     symbolic: Callable[[InBalls], Sequence[arb]],
     enumerated: Callable[[InBalls], Sequence[arb]],
     kernel: Callable[[InBalls], Sequence[float]],
-    antisymmetric: bool,
+    start: Start,
     trials: int,
     cells: int,
     cost: float,
@@ -129,8 +131,8 @@ def three_way_cell(
     symbolic, enumerated, kernel : callable
         The same numbers in three ways: the derived formula in balls, the mean over all inputs
         in balls, and binary64.
-    antisymmetric : bool
-        Whether ``theta_tilde = -theta``; otherwise it is drawn.
+    start : {"antisymmetric", "independent", "zero"}
+        Whether ``theta_tilde`` is ``-theta`` or drawn, or both queries vanish.
     trials, cells, cost
         As for `agreement_cell`.
     """
@@ -138,9 +140,10 @@ def three_way_cell(
     def error(rng: np.random.Generator) -> float:
         d, m = int(rng.integers(2, 7)), int(rng.integers(1, 5))
         instance = draw_instance(rng, d, m)
-        if not antisymmetric:
-            theta_tilde = rng.uniform(-1, 1, size=m)
-            instance = Instance(instance.V, instance.theta, theta_tilde, instance.support)
+        if start == "independent":
+            instance = replace(instance, theta_tilde=rng.uniform(-1, 1, size=m))
+        elif start == "zero":
+            instance = replace(instance, theta=np.zeros(m), theta_tilde=np.zeros(m))
         with working_precision(_BITS):
             at = InBalls.of(instance, rng.uniform(-1, 1, size=m))
             errors = [
