@@ -34,6 +34,11 @@ __all__ = ["CLAIMS"]
 PAPER = "arXiv:2502.07553v2, Theorem 2"
 TOLERANCE = Fraction(1, 100)
 
+# The scores after the step err by up to 16 (m + 8) C units of 2^-53 (claim kernel-accuracy): below
+# 2e-7 for m <= 1024 and C <= 10^5. Attention then errs relatively by twice that, and the loss,
+# of degree four in it, by eight times: a verdict this near to the tolerance is left to the balls.
+_ROUNDING = Fraction(1, 10**5)
+
 # Probabilities are stated as multiples of 1/sqrt(d).
 _CONSTANT = 2.0
 
@@ -184,9 +189,9 @@ def _alignment_cells(profile: Profile) -> tuple[Cell, ...]:
 
 def _some_loss_stays(eta: float, instance: Instance) -> bool | None:
     outcome = measure(instance, eta=eta)
-    if outcome.succeeds(TOLERANCE):
+    if outcome.succeeds(TOLERANCE * (1 - _ROUNDING)):
         return False
-    return True if Fraction(outcome.lower) > TOLERANCE else None
+    return True if Fraction(outcome.lower) > TOLERANCE * (1 + _ROUNDING) else None
 
 
 def _certificate(eta: Fraction, instance: Instance) -> StepCertificate:
