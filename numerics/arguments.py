@@ -158,23 +158,8 @@ def _refuse_inexact_integers(
             )
 
 
-def refuse_non_finite(what: str, array: NDArray[np.float64], *, first_row: int = 0) -> None:
-    """Refuse an array with an infinite or NaN entry, by the name of the first one.
-
-    Parameters
-    ----------
-    what : str
-        Name of the argument.
-    array : ndarray
-        Its rows from `first_row` on.
-    first_row : int
-        Where the rows start in the argument.
-
-    Raises
-    ------
-    InvalidArgumentError
-        If an entry is infinite or NaN.
-    """
+def refuse_non_finite(what: str, array: NDArray[np.float64]) -> None:
+    """Refuse an array with an infinite or NaN entry, by the name of the first one."""
     # A sum of squares is finite only if every entry is: one BLAS pass and no temporary. It can
     # overflow on finite entries, so only the entries themselves decide a refusal.
     if array.size == 0:
@@ -187,8 +172,7 @@ def refuse_non_finite(what: str, array: NDArray[np.float64], *, first_row: int =
         if not clean and not np.isfinite(part).all():
             first = int(np.flatnonzero(~np.isfinite(part))[0]) + block.start * rows.shape[1]
             index = np.unravel_index(first, array.shape)
-            place = (first_row + index[0], *index[1:]) if index else ()
-            raise InvalidArgumentError(_entry(what, place), array[index], "must be finite")
+            raise InvalidArgumentError(_entry(what, index), array[index], "must be finite")
 
 
 def _entry(what: str, index: tuple[SupportsIndex, ...]) -> str:
@@ -200,7 +184,7 @@ def _entry(what: str, index: tuple[SupportsIndex, ...]) -> str:
 def embedding_array(V: ArrayLike) -> NDArray[np.float64]:
     """Return `V` as `embedding_matrix` does, without a look at its entries.
 
-    For a kernel that reads V anyway and checks each part of it then.
+    For a kernel that multiplies with V, and sees in the products whether V is finite.
     """
     matrix = _real_array("V", V, 2)
     if matrix.shape[0] < 2 or matrix.shape[1] < 1:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from numerics.arguments import refuse_non_finite, row_blocks
+from numerics.arguments import row_blocks
 
 __all__ = ["all_scores", "weighted_sums"]
 
@@ -24,29 +24,23 @@ def all_scores(V: NDArray[np.float64], queries: NDArray[np.float64]) -> NDArray[
     Parameters
     ----------
     V : ndarray, shape (d, m)
-        Embeddings, checked to be finite; never copied if its rows or columns are contiguous.
+        Embeddings; never copied if its rows or columns are contiguous.
     queries : ndarray, shape (k, m)
         One query a row.
 
     Returns
     -------
     ndarray, shape (k, d)
-        A product that overflows is infinite or NaN, without a warning.
-
-    Raises
-    ------
-    InvalidArgumentError
-        If an entry of V is infinite or NaN.
+        Infinite or NaN, without a warning, where a product overflows or an entry is not finite.
     """
     columns = np.ascontiguousarray(queries.T)
     scores = np.empty((queries.shape[0], V.shape[0]))
+    blocks = list(row_blocks(*V.shape, entries=_BLOCK_ENTRIES))
     with np.errstate(all="ignore"):
-        for rows in row_blocks(*V.shape, entries=_BLOCK_ENTRIES):
+        for rows in blocks:
             block = V[rows]
-            # The check costs no time: it brings the block to the cache in the order of memory,
-            # where the product, whose own order is slower to fetch, then finds it.
-            if not np.isfinite(_squared_norms(block)).all():
-                refuse_non_finite("V", block, first_row=rows.start)
+            if len(blocks) > 1 and block.flags.c_contiguous:
+                _fetch(block)
             scores[:, rows] = (block @ columns).T
     return scores
 
@@ -75,7 +69,10 @@ def weighted_sums(weights: NDArray[np.float64], V: NDArray[np.float64]) -> NDArr
     return sums
 
 
-def _squared_norms(block: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the squared norms of the rows, or of the columns if they are contiguous."""
-    lines = block if block.strides[0] >= block.strides[1] else block.T
-    return np.asarray(np.matmul(lines[:, np.newaxis, :], lines[:, :, np.newaxis]))
+def _fetch(block: NDArray[np.float64]) -> None:
+    """Bring a block to the cache.
+
+    Memory delivers the entries in their order faster than in that of a product, which takes
+    several rows at a time. The squared norms of the rows are a quick way to read them all.
+    """
+    np.matmul(block[:, np.newaxis, :], block[:, :, np.newaxis])

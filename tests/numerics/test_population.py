@@ -258,6 +258,37 @@ def test_refusals():
         loss([0.5, 0.5], [0.5, 0.25, 0.25], (0, 1))
 
 
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("entry", [np.inf, -np.inf, np.nan])
+@pytest.mark.parametrize("factors", [(1.0, 1.0), (0.0, 1.0), (1.0, 0.0), (0.0, 0.0)])
+def test_an_entry_that_is_not_finite_is_named_whatever_it_is_multiplied_with(order, entry, factors):
+    V = np.ones((9, 4), order=order)
+    V[6, 2], V[7, 1] = entry, np.nan
+    theta, theta_tilde = np.full(4, 0.5), np.full(4, -0.25)
+    theta[2], theta_tilde[2] = factors
+    for function, queries in (
+        (gradient, (theta, theta_tilde)),
+        (antisymmetric_gradient, (theta,)),
+    ):
+        with pytest.raises(InvalidArgumentError, match=rf"^V\[6, 2\]={entry}: must be finite$"):
+            function(V, *queries, (0, 1))
+
+
+def test_a_blas_that_leaves_out_columns_hides_no_entry(monkeypatch):
+    def skipping(V, queries):
+        used = queries.any(axis=0)
+        return queries[:, used] @ V[:, used].T
+
+    monkeypatch.setattr("numerics.population.all_scores", skipping)
+    V = np.ones((9, 4))
+    V[6, 2] = np.inf
+    query = np.array([0.5, 0.5, 0.0, 0.5])
+    with pytest.raises(InvalidArgumentError, match=r"^V\[6, 2\]=inf: must be finite$"):
+        gradient(V, query, -query, (0, 1))
+    with pytest.raises(InvalidArgumentError, match=r"^V\[6, 2\]=inf: must be finite$"):
+        antisymmetric_gradient(V, query, (0, 1))
+
+
 def test_sums_of_others_do_not_cancel_beside_a_large_term():
     others = _sums_of_others(np.array([1e-20, 1.0, 2e-20, 0.0]))
     np.testing.assert_allclose(others, [1.0, 3e-20, 1.0, 1.0], rtol=4 * UNIT)
