@@ -36,7 +36,7 @@ def made_up_claim(check) -> Claim:
         title="t",
         statement="s",
         source="ours",
-        cells=lambda _: (Cell(name="cell", check=check),),
+        cells=lambda _: (Cell(name="cell", check=check, cost=0),),
     )
 
 
@@ -66,8 +66,8 @@ def test_an_interruption_keeps_what_is_finished(monkeypatch) -> None:
         yield 0, (finished, 1.5)
         raise KeyboardInterrupt
 
-    two = [made_up_claim(None), CLAIMS["zero-start"]]
-    # The derivation of zero-start is the costliest cell, so it is the call that finished.
+    two = [made_up_claim(None), CLAIMS["parameter-count"]]
+    # The cells of parameter-count are the costlier, so the first of them is the call that ended.
     run = run_in_process(monkeypatch, two, outcomes)
     first, second = run.results
     assert first.verdict is Grade.UNDECIDED
