@@ -45,9 +45,9 @@ def rows(*, rounds: int) -> Iterator[Row]:
     gain = found["mpmath"].ratio(found["ours"])
     yield Row(
         f"certify at ({_PEER[0]:,}, {_PEER[1]}): mpmath's step alone at {_BITS} bits, over ours",
-        f"{gain:.0f}",
+        str(gain),
         ">= 20",
-        gain >= 20,
+        gain.median >= 20,
     )
 
 

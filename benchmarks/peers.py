@@ -15,10 +15,9 @@ Gradient = Callable[[], tuple[Vector, Vector]]
 
 
 def torch_gradient(V: Vector, theta: Vector, theta_tilde: Vector, S: tuple[int, int]) -> Gradient:
-    """Return a function that computes both gradients by PyTorch's autograd, on one thread."""
+    """Return a function that computes both gradients by PyTorch's autograd."""
     import torch
 
-    torch.set_num_threads(1)
     embeddings = torch.from_numpy(V)
 
     def gradient() -> tuple[Vector, Vector]:
@@ -58,7 +57,6 @@ def torch_one_step(d: int, m: int, eta: float, seed: int) -> Callable[[], float]
     """Return a trial of Theorem 2 in PyTorch: draw, step, and the attention on the support."""
     import torch
 
-    torch.set_num_threads(1)
     generator = torch.Generator().manual_seed(seed)
 
     def trial() -> float:

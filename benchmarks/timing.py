@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-__all__ = ["Figure", "Row", "exponent", "interleaved"]
+__all__ = ["Figure", "Ratio", "Row", "exponent", "interleaved"]
 
 
 @dataclass(frozen=True)
@@ -23,17 +23,31 @@ class Figure:
         """The figure to quote."""
         return statistics.median(self.seconds)
 
-    def ratio(self, other: Figure) -> float:
-        """How many times longer this one took, as the median over rounds."""
-        return statistics.median(
-            mine / theirs for mine, theirs in zip(self.seconds, other.seconds, strict=True)
-        )
+    def ratio(self, other: Figure) -> Ratio:
+        """How many times longer this one took, round by round."""
+        pairs = zip(self.seconds, other.seconds, strict=True)
+        return Ratio(tuple(mine / theirs for mine, theirs in pairs))
 
     def __str__(self) -> str:
         return (
             f"{_scaled(self.median)} ({_scaled(min(self.seconds))} to "
             f"{_scaled(max(self.seconds))}, n = {len(self.seconds)})"
         )
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """How many times longer one contender took than another, in each round."""
+
+    factors: tuple[float, ...]
+
+    @property
+    def median(self) -> float:
+        """The figure to quote."""
+        return statistics.median(self.factors)
+
+    def __str__(self) -> str:
+        return f"{self.median:.3g} ({min(self.factors):.3g} to {max(self.factors):.3g})"
 
 
 @dataclass(frozen=True)
