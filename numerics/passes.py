@@ -2,8 +2,8 @@
 
 A product of V with a vector does two operations an entry, fewer than a core can do while memory
 delivers the entry. So V is taken in blocks of rows that fit the cache of a core, and a block is
-used for both heads while it is there. A product of one block is too small for OpenBLAS to spread
-over threads, so the results do not depend on their number.
+used for both heads while it is there. OpenBLAS leaves most products of one block on one thread, but
+not those with many short rows, whose last bits can then depend on the number of threads.
 """
 
 from __future__ import annotations
