@@ -1,0 +1,296 @@
+"""Theorem 2 with its constants: how likely one population step is to fail, from above.
+
+For a budget of thresholds fixed before the draw, every way in which the step can fail lies in one
+of the events below, and each has a bound on its probability over V and theta^0; the bound of the
+theorem is their sum (docs/theorem2.md, sections 3 to 8; ours). Nothing here has to be trusted about
+how the budget was found: any budget gives a true bound, at worst a useless one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from typing import Literal
+
+from flint import arb
+
+from numerics.balls.exact import from_float, from_fraction
+from numerics.balls.slope_bounds import ScoreBounds, SlopeBounds, UnmetConditionError
+from numerics.balls.tails import (
+    coordinate_mass,
+    coordinate_tail,
+    reciprocal_square_moment,
+    sphere_peak,
+    squares_threshold,
+    sub_gaussian_tail,
+    sub_gaussian_threshold,
+)
+
+__all__ = ["HEADS", "LEAST_D", "LEAST_M", "Budget", "Event", "Head", "failure_events", "total"]
+
+Head = Literal["theta", "theta_tilde"]
+HEADS: tuple[Head, Head] = ("theta", "theta_tilde")
+
+LEAST_D, LEAST_M = 3, 6
+"""Sizes from which the theorem speaks: some position off the support, E (1 - rho)^-2 finite."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Budget:
+    """The thresholds of the theorem, fixed before the draw.
+
+    Attributes
+    ----------
+    largest_score : float
+        sigma, in (0, 1].
+    sum_level, squares_level : float
+        Exponents of the bounds for the sum of the scores and for that of their squares, > 0.
+    overlap : float
+        rho_0, in (0, 1).
+    slices : tuple of float
+        Ends of the slices of y = theta . (v_a - v_b)/|v_a - v_b|, from 0 to 1, increasing.
+    cells : tuple of float
+        Ends of the cells of the overlap rho, from -1 to rho_0, increasing.
+    support_level, ambient_level : float
+        Exponents of the bounds for the noise along the support and along one ambient position.
+    share : float
+        What the other position of the support may take of the attention that is to spare.
+    """
+
+    largest_score: float
+    sum_level: float
+    squares_level: float
+    overlap: float
+    slices: tuple[float, ...]
+    cells: tuple[float, ...]
+    support_level: float
+    ambient_level: float
+    share: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Event:
+    """A way to fail, and how likely it is at most.
+
+    Attributes
+    ----------
+    name : str
+        As in the derivation `theorem2`.
+    head : {"theta", "theta_tilde"} or None
+        The head it concerns; None for an event of both.
+    probability : arb
+        Its members bound the probability from above; at most 1.
+    reason : str or None
+        The condition that fails, where the bound 1 stands for "nothing can be said".
+    """
+
+    name: str
+    head: Head | None
+    probability: arb
+    reason: str | None = None
+
+
+def total(events: tuple[Event, ...]) -> arb:
+    """Return the sum of the probabilities, at most 1: a number, rounded up."""
+    result = sum((event.probability for event in events), arb(0)).upper()
+    # Asked so that a sum that is no number counts as 1.
+    return result if result < 1 else arb(1)
+
+
+def failure_events(
+    d: int, m: int, budget: Budget, *, scale: Fraction | None, tolerance: Fraction
+) -> tuple[Event, ...]:
+    """Return the events of the theorem with their bounds, at the working precision.
+
+    With probability at least 1 minus the sum of all, one population step with any eta >= scale d^2
+    brings the loss of every input to at most `tolerance`, the heads on different positions of the
+    support.
+
+    Parameters
+    ----------
+    d, m : int
+        Number of positions and embedding dimension.
+    budget : Budget
+        Thresholds.
+    scale : Fraction or None
+        C > 0 in eta >= C d^2; None for the limit of large eta.
+    tolerance : Fraction
+        T > 0.
+
+    Returns
+    -------
+    tuple of Event
+        All of them if every condition of the theorem holds; else one event with probability 1,
+        the one that cannot be excluded, and the condition that fails.
+    """
+    try:
+        return tuple(_events(d, m, budget, scale=scale, tolerance=tolerance))
+    except UnmetConditionError as unmet:
+        return (Event(name=unmet.event, head=None, probability=arb(1), reason=unmet.condition),)
+
+
+def _events(
+    d: int, m: int, budget: Budget, *, scale: Fraction | None, tolerance: Fraction
+) -> Iterator[Event]:
+    if d < LEAST_D:
+        raise UnmetConditionError("ambient alignment", f"d={d}: the theorem asks for d >= 3")
+    if m < LEAST_M:
+        raise UnmetConditionError("near margin", f"m={m}: the theorem asks for m >= 6")
+    sigma, rho_0 = from_float(budget.largest_score), from_float(budget.overlap)
+    sum_level, squares_level = from_float(budget.sum_level), from_float(budget.squares_level)
+    scores = ScoreBounds(
+        d=d,
+        sigma=sigma,
+        h=sub_gaussian_threshold(arb(d - 2) / m, sum_level) / d,
+        q=squares_threshold(d - 2, m, squares_level) / d,
+    )
+    needed = _NeededSlopes.of(scores, budget, scale=scale, tolerance=tolerance)
+    yield Event(
+        name="largest score", head=None, probability=_capped(2 * d * coordinate_tail(sigma, m))
+    )
+    yield Event(name="sum of scores", head=None, probability=_capped(2 * (-sum_level).exp()))
+    yield Event(name="sum of squared scores", head=None, probability=(-squares_level).exp())
+    yield Event(name="overlap", head=None, probability=coordinate_tail(rho_0, m))
+    slices = tuple(_slices(m, budget, scores))
+    near, *far = slices
+    near_margin, small_lean = _near(d, m, near, rho_0, needed.support)
+    yield Event(name="small lean", head=None, probability=small_lean)
+    far_margin = _capped(_summed(_far(m, each, rho_0, needed.support) for each in far))
+    cells = tuple(_cells(m, budget))
+    alignment = _capped(
+        _summed(
+            each.probability
+            * _ambient(d, m, each, cells, _disturbance(m, each.bounds, scores, budget, needed))
+            for each in slices
+        )
+    )
+    support_noise = (-from_float(budget.support_level)).exp()
+    ambient_noise = _capped((d - 2) * (-from_float(budget.ambient_level)).exp())
+    for head in HEADS:
+        yield Event(name="near margin", head=head, probability=near_margin)
+        yield Event(name="far margin", head=head, probability=far_margin)
+        yield Event(name="ambient alignment", head=head, probability=alignment)
+        yield Event(name="noise along the support", head=head, probability=support_noise)
+        yield Event(name="noise along an ambient position", head=head, probability=ambient_noise)
+
+
+@dataclass(frozen=True)
+class _NeededSlopes:
+    """Slopes from which a step size at least C d^2 brings the loss below the tolerance.
+
+    Against the other position of the support (tau_0) and against ambient ones (tau_a).
+    """
+
+    support: arb
+    ambient: arb
+
+    @classmethod
+    def of(
+        cls, scores: ScoreBounds, budget: Budget, *, scale: Fraction | None, tolerance: Fraction
+    ) -> _NeededSlopes:
+        if scale is None:
+            return cls(arb(0), arb(0))
+        # With sup (f - y)^2 = (1 - r)^2, a tolerance of 1 or more asks for r = 0 here: not sharp.
+        product = arb(0) if tolerance >= 1 else 1 - from_fraction(tolerance).sqrt()
+        spare = (1 - product.sqrt()) / (1 + product.sqrt())
+        share = from_float(budget.share)
+        growth = 2 * from_fraction(scale) * scores.omega_least
+        support = (-(share * spare).log()) / growth
+        ambient = ((scores.d / ((1 - share) * spare)).log() + 2 * scores.sigma) / growth
+        return cls(support.max(arb(0)), ambient.max(arb(0)))
+
+
+@dataclass(frozen=True)
+class _Slice:
+    """y between two ends: how likely that is (both signs), and what holds there."""
+
+    low: arb
+    probability: arb
+    bounds: SlopeBounds
+
+
+def _slices(m: int, budget: Budget, scores: ScoreBounds) -> Iterator[_Slice]:
+    for low, high in pairwise(map(from_float, budget.slices)):
+        # |A| <= 2, and no lean exceeds twice the largest score.
+        lean = (2 * high).min(2 * scores.sigma)
+        yield _Slice(low, _capped(2 * coordinate_mass(low, high, m)), scores.slopes(lean))
+
+
+def _near(d: int, m: int, near: _Slice, rho_0: arb, needed: arb) -> tuple[arb, arb]:
+    """Bound the wedge of either head and the small lean, on the first slice."""
+    bounds = near.bounds
+    _, stretch = bounds.stretch(rho_0)
+    inverse = bounds.mean_inverse_rate(m, rho_0)
+    wedge = (bounds.frozen_noise(d) * inverse).atan() / arb.pi()
+    # By Hoelder the mean of (1 - rho)^(-3/2) is at most this power of that of (1 - rho)^-2.
+    second = from_fraction(reciprocal_square_moment(m)) ** arb(0.75)
+    lean = sphere_peak(m) * needed * second * stretch / (arb(2).sqrt() * bounds.alpha)
+    return wedge, _capped(lean)
+
+
+def _far(m: int, part: _Slice, rho_0: arb, needed: arb) -> arb:
+    """Bound the chance of one head to miss its margin on a later slice."""
+    margin = part.bounds.least_rate(rho_0) * part.low - needed / (2 - 2 * rho_0).sqrt()
+    return part.probability * sub_gaussian_tail(margin, part.bounds.noise**2 / (m - 1))
+
+
+@dataclass(frozen=True)
+class _Cell:
+    """Overlaps rho between two ends, and how likely that is."""
+
+    low: arb
+    high: arb
+    probability: arb
+
+
+def _cells(m: int, budget: Budget) -> Iterator[_Cell]:
+    for low, high in pairwise(map(from_float, budget.cells)):
+        yield _Cell(low, high, coordinate_mass(low, high, m))
+
+
+def _ambient(d: int, m: int, part: _Slice, cells: tuple[_Cell, ...], loss: arb) -> arb:
+    """Bound the chance, on a slice, that an ambient position is as aligned as the head's own."""
+    chance = arb(0)
+    for cell in cells:
+        lean = (2 - 2 * cell.high).sqrt() * part.low
+        least = _least_alignment(lean, cell.low, cell.high, loss)
+        chance += cell.probability * _capped((d - 2) * coordinate_tail(least, m))
+    return _capped(chance)
+
+
+def _disturbance(
+    m: int, bounds: SlopeBounds, scores: ScoreBounds, budget: Budget, needed: _NeededSlopes
+) -> arb:
+    """Return nu: what the weights can take from a slope against an ambient position, and tau_a."""
+    structured = 2 * bounds.lean.cosh() * (scores.h + scores.sigma / scores.d)
+    structured += bounds.norm * (scores.q * scores.d).sqrt()
+    variance = bounds.noise**2 / (m - 1)
+    noise = sub_gaussian_threshold(variance, from_float(budget.support_level))
+    noise += sub_gaussian_threshold(variance, from_float(budget.ambient_level))
+    weights = 4 * bounds.amplitude + 3 * bounds.weight + 2 * scores.sigma * structured
+    return weights + noise + needed.ambient
+
+
+def _least_alignment(lean: arb, low: arb, high: arb, loss: arb) -> arb:
+    """Enclose the least (e^D + rho e^-D - loss)/sqrt(2 cosh 2D + 2 rho) for low <= rho <= high.
+
+    It decreases in rho up to a turning point and increases beyond.
+    """
+    growth = lean.exp()
+    turn = (-(growth**-2) - loss * growth).max(low).min(high)
+    square = 2 * (2 * lean).cosh() + 2 * turn
+    if not square > 0:
+        # v_a = -v_b without lean: nothing is known, and it counts as the worst.
+        return arb(-1)
+    return (growth + turn / growth - loss) / square.sqrt()
+
+
+def _summed(terms: Iterator[arb]) -> arb:
+    return sum(terms, arb(0))
+
+
+def _capped(probability: arb) -> arb:
+    """Return a bound that is no larger than 1."""
+    return probability if probability < 1 else arb(1)
