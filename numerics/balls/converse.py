@@ -1,9 +1,9 @@
 """How likely one population step is to fail at least, however large the step.
 
 With the probability bounded here, exactly one of the two heads is pushed to the wrong position of
-the support, so that both end on the same one and the largest loss tends to at least 1 as eta grows
-(docs/theorem2.md, section 9; ours). With the upper bound it proves that the probability of failure
-is (2/pi) arctan(1/sqrt(d)) to leading order, whatever m is once it is large against log d.
+the support, so that both prefer the same one and the largest loss has a lower limit of at least 1
+as eta grows (docs/theorem2.md, section 9; ours). With the upper bound it proves that the chance of
+failure is (2/pi) arctan(1/sqrt(d)) to leading order, whatever m is once it is large against log d.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ def _bound(d: int, m: int, budget: ConverseBudget) -> arb:
     change /= (1 - reach**2).sqrt()
     frozen = peak * change * (fast + slow)
     both = bounds.norm / (2 * arb.pi()) * (slow - within * fast)
-    third = 2 * bounds.noise**3 * (moment * 3 / (arb(m - 1) * (m + 1))) ** arb(0.75)
+    third = bounds.noise**3 * (moment * 3 / (arb(m - 1) * (m + 1))) ** arb(0.75)
     cubic = peak * m / 6 * third / bounds.largest_rate(rho_0) ** 3
 
     outside = 4 * coordinate_tail(sigma, m)

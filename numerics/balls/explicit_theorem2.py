@@ -12,9 +12,10 @@ from flint import arb
 
 from numerics.arguments import InvalidArgumentError, integer_at_least
 from numerics.balls.converse import failure_lower
+from numerics.balls.events import Event, total
 from numerics.balls.exact import lower_end, upper_end
 from numerics.balls.precision import working_precision
-from numerics.balls.theorem2 import LEAST_D, LEAST_M, Budget, Event, failure_events, total
+from numerics.balls.theorem2 import LEAST_D, LEAST_M, Budget, failure_events
 from numerics.balls.theorem2_search import best_budget, best_converse_budget
 
 __all__ = ["MOST_D", "ExplicitTheorem2", "explicit_theorem2"]

@@ -234,8 +234,15 @@ class SlopeBounds:
         signal = self.lean.sinh() / self.lean
         return 2 * ((signal + self.decrease / 2) * (1 - rho) + self.beta)
 
-    def stretch(self, rho_0: arb) -> tuple[arb, arb]:
+    def stretch(self, rho_0: arb, lost: arb | None = None) -> tuple[arb, arb]:
         """Return 1 - c and r >= (1 - rho)/(c - rho) for rho <= rho_0; c is where g vanishes.
+
+        Parameters
+        ----------
+        rho_0 : arb
+            Largest overlap.
+        lost : arb, optional
+            What is taken from g beforehand.
 
         Raises
         ------
@@ -243,7 +250,7 @@ class SlopeBounds:
             If g is not seen to be positive up to rho_0.
         """
         require_positive(self.alpha, "near margin", "alpha > 0")
-        excess = self.beta / self.alpha
+        excess = (self.beta if lost is None else self.beta + lost / 2) / self.alpha
         room = 1 - excess - rho_0
         require_positive(room, "near margin", "1 - beta/alpha > rho_0")
         return excess, 1 + excess / room

@@ -1,4 +1,4 @@
-"""Probability bounds in balls: a coordinate of a point on a sphere, and sums of independent terms.
+"""Elementary tail bounds in balls: coordinates of points on spheres, sums of independent terms.
 
 Every bound returned is a single number, rounded outwards, that is right for all members of the
 argument balls: for a tail an upper bound on a probability, at most 1; for a threshold a number
@@ -20,7 +20,6 @@ of weighted sums of chi-squares proved by moment generating functions hold for n
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
 from functools import lru_cache
 from typing import SupportsIndex
@@ -29,7 +28,7 @@ import flint
 from flint import arb
 
 from numerics.arguments import InvalidArgumentError, integer_at_least
-from numerics.balls.exact import dyadic, upper_end
+from numerics.balls.exact import dyadic
 from numerics.balls.precision import working_precision
 
 __all__ = [
@@ -38,7 +37,6 @@ __all__ = [
     "chi_square_threshold",
     "coordinate_mass",
     "coordinate_tail",
-    "exact_coordinate_tail",
     "reciprocal_moment",
     "reciprocal_square_moment",
     "sphere_peak",
@@ -48,9 +46,6 @@ __all__ = [
     "sub_gaussian_tail",
     "sub_gaussian_threshold",
 ]
-
-# Beyond this many bits the tail itself is summed, and no longer its difference from 1/2.
-_MOST_CANCELLED = 2048
 
 
 def sphere_peak(n: SupportsIndex) -> arb:
@@ -111,13 +106,11 @@ def coordinate_tail(t: arb, n: SupportsIndex) -> arb:
         If ``n < 2``.
     """
     n = integer_at_least("n", n, 2)
-    if not t.is_finite():
-        return arb(1)
-    t = t.lower()  # a number now: comparisons with numbers are decided
-    if t < 0:
-        return arb(1)
+    t = _smallest(t)  # a number now, or NaN: comparisons with numbers are decided
     if t >= 1:
         return arb(0)
+    if not t >= 0:
+        return arb(1)
     factor = arb(0.5)
     slope = (n - 1) * t
     if slope > 0:
@@ -165,52 +158,6 @@ def coordinate_mass(low: arb, high: arb, n: SupportsIndex) -> arb:
     return mass if mass < tail else tail
 
 
-def exact_coordinate_tail(t: arb, n: SupportsIndex) -> arb:
-    """Enclose P(y > t), by Arb's regularised incomplete beta function.
-
-    P(y > t) = (1 - I_{t^2}(1/2, (n-1)/2)) / 2 = I_{1-t^2}((n-1)/2, 1/2) / 2 for 0 <= t <= 1, and
-    P(y > -t) = 1 - P(y > t). The probability decreases in t: a ball t counts by its two ends, each
-    evaluated to the working precision. The first form costs about n t^2 terms, its cancelled bits
-    are added to the working precision; where they are too many the second is used, at about 1/t^2
-    terms a bit.
-
-    Parameters
-    ----------
-    t : arb
-        Threshold; [0, 1] is returned if it is not finite.
-    n : int
-        Dimension of the space, >= 2.
-
-    Raises
-    ------
-    InvalidArgumentError
-        If ``n < 2``.
-    """
-    n = integer_at_least("n", n, 2)
-    if not t.is_finite():
-        return arb(0).union(1)
-    return _tail_beyond(t.lower(), n).union(_tail_beyond(t.upper(), n))
-
-
-def _tail_beyond(t: arb, n: int) -> arb:
-    """Enclose P(y > t) for a number t."""
-    if t < 0:
-        return 1 - _tail_beyond(-t, n)
-    if t >= 1:
-        return arb(0)
-    bits = flint.ctx.prec
-    half, order = dyadic(1, -1), dyadic(n - 1, -1)
-    decay = upper_end(-order * (-t * t).log1p() / arb.const_log2())
-    cancelled = _MOST_CANCELLED if decay is None else math.ceil(decay)
-    if cancelled < _MOST_CANCELLED:
-        with working_precision(bits + cancelled + 2 * n.bit_length()):
-            tail = (1 - (t * t).beta_lower(half, order, regularized=1)) / 2
-    else:
-        with working_precision(bits + 2 * n.bit_length()):
-            tail = ((1 - t) * (1 + t)).beta_lower(order, half, regularized=1) / 2
-    return tail if tail.is_finite() else arb(0).union(coordinate_tail(t, n))
-
-
 def reciprocal_moment(n: SupportsIndex) -> Fraction:
     """Return E (1 - y)^-1 = (n-2)/(n-3), exactly.
 
@@ -253,9 +200,7 @@ def sub_gaussian_tail(t: arb, proxy: arb) -> arb:
         If the proxy is proved negative.
     """
     _refuse_negative("proxy", proxy)
-    if not (t.is_finite() and proxy.is_finite()):
-        return arb(1)
-    t, proxy = t.lower(), proxy.upper()
+    t, proxy = _smallest(t), _largest(proxy)
     if not (t > 0 and proxy > 0):
         return arb(1)
     return _probability((-t * t / (2 * proxy)).exp())
@@ -296,10 +241,8 @@ def sub_gamma_tail(t: arb, variance: arb, scale: arb) -> arb:
     """
     _refuse_negative("variance", variance)
     _refuse_negative("scale", scale)
-    if not (t.is_finite() and variance.is_finite() and scale.is_finite()):
-        return arb(1)
-    t, variance = t.lower(), _largest(variance)
-    if t <= 0:
+    t, variance = _smallest(t), _largest(variance)
+    if not t > 0:
         return arb(1)
     root = variance.sqrt() + (variance + 2 * _largest(scale) * t).sqrt()
     if not root > 0:
@@ -342,13 +285,9 @@ def bernstein_tail(t: arb, variance: arb, range_: arb) -> arb:
     """
     _refuse_negative("variance", variance)
     _refuse_negative("range_", range_)
-    if not (t.is_finite() and variance.is_finite() and range_.is_finite()):
-        return arb(1)
-    t = t.lower()
-    if t <= 0:
-        return arb(1)
+    t = _smallest(t)
     scale = _largest(variance) + _largest(range_) * t / 3
-    if not scale > 0:
+    if not (t > 0 and scale > 0):
         return arb(1)
     # Decreasing in t, as t^2 / (v + r t) = t / (v / t + r): the lower end counts.
     return _probability((-t * t / (2 * scale)).exp())
@@ -440,8 +379,13 @@ def _threshold(bound: arb) -> arb:
     return bound.upper() if bound.is_finite() else arb.pos_inf()
 
 
+def _smallest(x: arb) -> arb:
+    """Return the smallest member of a ball, rounded downwards; NaN if it is not finite."""
+    return x.lower() if x.is_finite() else arb.nan()
+
+
 def _largest(x: arb) -> arb:
-    """Return the largest member of a ball, at least 0; NaN if it is not finite."""
+    """Return the largest member of a ball, rounded upwards, at least 0; NaN if it is not finite."""
     if not x.is_finite():
         return arb.nan()
     x = x.upper()

@@ -11,15 +11,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import pairwise
-from typing import Literal
 
 from flint import arb
 
+from numerics.balls.ambient import (
+    Slice,
+    alignment,
+    cells_between,
+    disturbance,
+    slices_between,
+)
+from numerics.balls.events import HEADS, Event, capped
 from numerics.balls.exact import from_float, from_fraction
-from numerics.balls.slope_bounds import ScoreBounds, SlopeBounds, UnmetConditionError
+from numerics.balls.slope_bounds import ScoreBounds, UnmetConditionError
 from numerics.balls.tails import (
-    coordinate_mass,
     coordinate_tail,
     reciprocal_square_moment,
     sphere_peak,
@@ -28,10 +33,7 @@ from numerics.balls.tails import (
     sub_gaussian_threshold,
 )
 
-__all__ = ["HEADS", "LEAST_D", "LEAST_M", "Budget", "Event", "Head", "failure_events", "total"]
-
-Head = Literal["theta", "theta_tilde"]
-HEADS: tuple[Head, Head] = ("theta", "theta_tilde")
+__all__ = ["LEAST_D", "LEAST_M", "Budget", "failure_events"]
 
 LEAST_D, LEAST_M = 3, 6
 """Sizes from which the theorem speaks: some position off the support, E (1 - rho)^-2 finite."""
@@ -68,35 +70,6 @@ class Budget:
     support_level: float
     ambient_level: float
     share: float
-
-
-@dataclass(frozen=True, kw_only=True)
-class Event:
-    """A way to fail, and how likely it is at most.
-
-    Attributes
-    ----------
-    name : str
-        As in the derivation `theorem2`.
-    head : {"theta", "theta_tilde"} or None
-        The head it concerns; None for an event of both.
-    probability : arb
-        Its members bound the probability from above; at most 1.
-    reason : str or None
-        The condition that fails, where the bound 1 stands for "nothing can be said".
-    """
-
-    name: str
-    head: Head | None
-    probability: arb
-    reason: str | None = None
-
-
-def total(events: tuple[Event, ...]) -> arb:
-    """Return the sum of the probabilities, at most 1: a number, rounded up."""
-    result = sum((event.probability for event in events), arb(0)).upper()
-    # Asked so that a sum that is no number counts as 1.
-    return result if result < 1 else arb(1)
 
 
 def failure_events(
@@ -148,30 +121,34 @@ def _events(
     )
     needed = _NeededSlopes.of(scores, budget, scale=scale, tolerance=tolerance)
     yield Event(
-        name="largest score", head=None, probability=_capped(2 * d * coordinate_tail(sigma, m))
+        name="largest score", head=None, probability=capped(2 * d * coordinate_tail(sigma, m))
     )
-    yield Event(name="sum of scores", head=None, probability=_capped(2 * (-sum_level).exp()))
+    yield Event(name="sum of scores", head=None, probability=capped(2 * (-sum_level).exp()))
     yield Event(name="sum of squared scores", head=None, probability=(-squares_level).exp())
     yield Event(name="overlap", head=None, probability=coordinate_tail(rho_0, m))
-    slices = tuple(_slices(m, budget, scores))
+    slices = tuple(slices_between(budget.slices, m, scores))
     near, *far = slices
     near_margin, small_lean = _near(d, m, near, rho_0, needed.support)
     yield Event(name="small lean", head=None, probability=small_lean)
-    far_margin = _capped(_summed(_far(m, each, rho_0, needed.support) for each in far))
-    cells = tuple(_cells(m, budget))
-    alignment = _capped(
-        _summed(
-            each.probability
-            * _ambient(d, m, each, cells, _disturbance(m, each.bounds, scores, budget, needed))
-            for each in slices
+    far_margin = capped(sum((_far(m, each, rho_0, needed.support) for each in far), arb(0)))
+    losses = (
+        needed.ambient
+        + disturbance(
+            m,
+            scores,
+            each.bounds,
+            support_level=budget.support_level,
+            ambient_level=budget.ambient_level,
         )
+        for each in slices
     )
+    aligned = alignment(d, m, slices, cells_between(budget.cells, m), losses)
     support_noise = (-from_float(budget.support_level)).exp()
-    ambient_noise = _capped((d - 2) * (-from_float(budget.ambient_level)).exp())
+    ambient_noise = capped((d - 2) * (-from_float(budget.ambient_level)).exp())
     for head in HEADS:
         yield Event(name="near margin", head=head, probability=near_margin)
         yield Event(name="far margin", head=head, probability=far_margin)
-        yield Event(name="ambient alignment", head=head, probability=alignment)
+        yield Event(name="ambient alignment", head=head, probability=aligned)
         yield Event(name="noise along the support", head=head, probability=support_noise)
         yield Event(name="noise along an ambient position", head=head, probability=ambient_noise)
 
@@ -202,23 +179,7 @@ class _NeededSlopes:
         return cls(support.max(arb(0)), ambient.max(arb(0)))
 
 
-@dataclass(frozen=True)
-class _Slice:
-    """y between two ends: how likely that is (both signs), and what holds there."""
-
-    low: arb
-    probability: arb
-    bounds: SlopeBounds
-
-
-def _slices(m: int, budget: Budget, scores: ScoreBounds) -> Iterator[_Slice]:
-    for low, high in pairwise(map(from_float, budget.slices)):
-        # |A| <= 2, and no lean exceeds twice the largest score.
-        lean = (2 * high).min(2 * scores.sigma)
-        yield _Slice(low, _capped(2 * coordinate_mass(low, high, m)), scores.slopes(lean))
-
-
-def _near(d: int, m: int, near: _Slice, rho_0: arb, needed: arb) -> tuple[arb, arb]:
+def _near(d: int, m: int, near: Slice, rho_0: arb, needed: arb) -> tuple[arb, arb]:
     """Bound the wedge of either head and the small lean, on the first slice."""
     bounds = near.bounds
     _, stretch = bounds.stretch(rho_0)
@@ -227,70 +188,10 @@ def _near(d: int, m: int, near: _Slice, rho_0: arb, needed: arb) -> tuple[arb, a
     # By Hoelder the mean of (1 - rho)^(-3/2) is at most this power of that of (1 - rho)^-2.
     second = from_fraction(reciprocal_square_moment(m)) ** arb(0.75)
     lean = sphere_peak(m) * needed * second * stretch / (arb(2).sqrt() * bounds.alpha)
-    return wedge, _capped(lean)
+    return wedge, capped(lean)
 
 
-def _far(m: int, part: _Slice, rho_0: arb, needed: arb) -> arb:
+def _far(m: int, part: Slice, rho_0: arb, needed: arb) -> arb:
     """Bound the chance of one head to miss its margin on a later slice."""
     margin = part.bounds.least_rate(rho_0) * part.low - needed / (2 - 2 * rho_0).sqrt()
     return part.probability * sub_gaussian_tail(margin, part.bounds.noise**2 / (m - 1))
-
-
-@dataclass(frozen=True)
-class _Cell:
-    """Overlaps rho between two ends, and how likely that is."""
-
-    low: arb
-    high: arb
-    probability: arb
-
-
-def _cells(m: int, budget: Budget) -> Iterator[_Cell]:
-    for low, high in pairwise(map(from_float, budget.cells)):
-        yield _Cell(low, high, coordinate_mass(low, high, m))
-
-
-def _ambient(d: int, m: int, part: _Slice, cells: tuple[_Cell, ...], loss: arb) -> arb:
-    """Bound the chance, on a slice, that an ambient position is as aligned as the head's own."""
-    chance = arb(0)
-    for cell in cells:
-        lean = (2 - 2 * cell.high).sqrt() * part.low
-        least = _least_alignment(lean, cell.low, cell.high, loss)
-        chance += cell.probability * _capped((d - 2) * coordinate_tail(least, m))
-    return _capped(chance)
-
-
-def _disturbance(
-    m: int, bounds: SlopeBounds, scores: ScoreBounds, budget: Budget, needed: _NeededSlopes
-) -> arb:
-    """Return nu: what the weights can take from a slope against an ambient position, and tau_a."""
-    structured = 2 * bounds.lean.cosh() * (scores.h + scores.sigma / scores.d)
-    structured += bounds.norm * (scores.q * scores.d).sqrt()
-    variance = bounds.noise**2 / (m - 1)
-    noise = sub_gaussian_threshold(variance, from_float(budget.support_level))
-    noise += sub_gaussian_threshold(variance, from_float(budget.ambient_level))
-    weights = 4 * bounds.amplitude + 3 * bounds.weight + 2 * scores.sigma * structured
-    return weights + noise + needed.ambient
-
-
-def _least_alignment(lean: arb, low: arb, high: arb, loss: arb) -> arb:
-    """Enclose the least (e^D + rho e^-D - loss)/sqrt(2 cosh 2D + 2 rho) for low <= rho <= high.
-
-    It decreases in rho up to a turning point and increases beyond.
-    """
-    growth = lean.exp()
-    turn = (-(growth**-2) - loss * growth).max(low).min(high)
-    square = 2 * (2 * lean).cosh() + 2 * turn
-    if not square > 0:
-        # v_a = -v_b without lean: nothing is known, and it counts as the worst.
-        return arb(-1)
-    return (growth + turn / growth - loss) / square.sqrt()
-
-
-def _summed(terms: Iterator[arb]) -> arb:
-    return sum(terms, arb(0))
-
-
-def _capped(probability: arb) -> arb:
-    """Return a bound that is no larger than 1."""
-    return probability if probability < 1 else arb(1)

@@ -7,15 +7,17 @@ evaluations at low precision. It is part of no proof.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
 from numerics.balls.converse import ConverseBudget, failure_lower
+from numerics.balls.events import Event
+from numerics.balls.grids import cell_ends, quantile, slice_ends
 from numerics.balls.precision import working_precision
-from numerics.balls.theorem2 import Budget, Event, failure_events
+from numerics.balls.simplex import minimise
+from numerics.balls.theorem2 import Budget, failure_events
 
 __all__ = ["best_budget", "best_converse_budget", "leading_order"]
 
@@ -63,14 +65,14 @@ def best_budget(d: int, m: int, *, scale: Fraction | None, tolerance: Fraction) 
         level, wide, reach = _levels(d, m, portion)
         starts.append([wide, level, level, level, reach, level, wide, 4.0])
     steps = [1.0, 0.5, 0.5, 0.5, 0.2, 0.5, 0.5, 0.5]
-    found = _search(cost, starts, steps=steps, evaluations=_EVALUATIONS)
+    found = minimise(cost, starts, steps=steps, evaluations=_EVALUATIONS)
     aligned = sum(
         float(event.probability)
         for event in events(found, _COARSE)
         if event.name == "ambient alignment"
     )
     if aligned > _MATTERS * math.exp(cost(found)):
-        found = _search(
+        found = minimise(
             lambda point: cost(point, _MIDDLE),
             [found],
             steps=[step / 2 for step in steps],
@@ -98,32 +100,8 @@ def best_converse_budget(d: int, m: int) -> ConverseBudget:
         level, wide, reach = _levels(d, m, portion)
         starts.append([wide, level, level, level, reach, level])
     steps = [1.0, 0.5, 0.5, 0.5, 0.2, 0.5]
-    found = _search(cost, starts, steps=steps, evaluations=_EVALUATIONS)
+    found = minimise(cost, starts, steps=steps, evaluations=_EVALUATIONS)
     return _converse_budget(m, found)
-
-
-def _search(
-    cost: Callable[[NDArray[np.float64]], float],
-    starts: Sequence[Sequence[float] | NDArray[np.float64]],
-    *,
-    steps: Sequence[float],
-    evaluations: int,
-) -> NDArray[np.float64]:
-    """Minimise from the best of some starts."""
-    from scipy.optimize import minimize
-
-    start = np.array(min(starts, key=lambda point: cost(np.array(point))))
-    found = minimize(
-        cost,
-        start,
-        method="Nelder-Mead",
-        options={
-            "maxfev": evaluations,
-            "initial_simplex": np.vstack([start, start + np.diag(steps)]),
-            "adaptive": True,
-        },
-    )
-    return np.asarray(found.x)
 
 
 def _levels(d: int, m: int, portion: float) -> tuple[float, float, float]:
@@ -135,19 +113,14 @@ def _levels(d: int, m: int, portion: float) -> tuple[float, float, float]:
 def _budget(m: int, point: NDArray[np.float64], grid: tuple[int, int]) -> Budget:
     wide, sum_level, squares_level, overlap, reach, support, ambient, share = map(float, point)
     slices, cells = grid
-    sigma, rho_0 = _quantile(wide, m), _quantile(overlap, m)
-    last = min(1.0, 2 * sigma / math.sqrt(2 - 2 * rho_0))
-    first = min(math.exp(reach), last / 2)
-    ends = [first * (last / first) ** (i / slices) for i in range(slices)]
-    spread = min(1.0, 8 / math.sqrt(m))
-    inner = np.linspace(-spread, min(rho_0, spread), cells)[1:-1]
+    sigma, rho_0 = quantile(abs(wide), m), quantile(abs(overlap), m)
     return Budget(
         largest_score=sigma,
         sum_level=abs(sum_level),
         squares_level=abs(squares_level),
         overlap=rho_0,
-        slices=(0.0, *ends, 1.0),
-        cells=(-1.0, *map(float, inner), rho_0),
+        slices=slice_ends(math.exp(reach), sigma, rho_0, slices),
+        cells=cell_ends(rho_0, m, cells),
         support_level=abs(support),
         ambient_level=abs(ambient),
         share=1 / (1 + math.exp(-share)),
@@ -157,15 +130,10 @@ def _budget(m: int, point: NDArray[np.float64], grid: tuple[int, int]) -> Budget
 def _converse_budget(m: int, point: NDArray[np.float64]) -> ConverseBudget:
     wide, sum_level, squares_level, overlap, reach, freezing = map(float, point)
     return ConverseBudget(
-        largest_score=_quantile(wide, m),
+        largest_score=quantile(abs(wide), m),
         sum_level=abs(sum_level),
         squares_level=abs(squares_level),
-        overlap=_quantile(overlap, m),
+        overlap=quantile(abs(overlap), m),
         reach=min(math.exp(reach), 0.5),
         freezing_level=abs(freezing),
     )
-
-
-def _quantile(level: float, m: int) -> float:
-    """Return t with (1 - t^2)^((m-1)/2) = e^-level."""
-    return math.sqrt(-math.expm1(-2 * abs(level) / (m - 1)))
