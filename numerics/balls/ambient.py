@@ -15,7 +15,7 @@ from flint import arb
 
 from numerics.balls.events import capped
 from numerics.balls.exact import from_float
-from numerics.balls.slope_bounds import ScoreBounds, SlopeBounds
+from numerics.balls.slope_bounds import ScoreBounds, SlopeBounds, UnmetConditionError
 from numerics.balls.tails import coordinate_mass, coordinate_tail, sub_gaussian_threshold
 
 __all__ = ["Cell", "Slice", "alignment", "cells_between", "disturbance", "slices_between"]
@@ -41,15 +41,33 @@ class Cell:
 
 
 def slices_between(ends: Sequence[float], m: int, scores: ScoreBounds) -> Iterator[Slice]:
-    """Yield the slices between increasing ends, from 0 to 1."""
+    """Yield the slices between ends that lead from 0 to 1.
+
+    Raises
+    ------
+    UnmetConditionError
+        If some lean is left out.
+    """
+    if not ends or ends[0] > 0 or ends[-1] < 1:
+        raise UnmetConditionError("far margin", f"slices={ends}: must lead from 0 to 1")
     for low, high in pairwise(map(from_float, ends)):
         # Delta = |v_a - v_b| y is at most 2 y, and at most twice the largest score.
         lean = (2 * high).min(2 * scores.sigma)
         yield Slice(low, high, capped(2 * coordinate_mass(low, high, m)), scores.slopes(lean))
 
 
-def cells_between(ends: Sequence[float], m: int) -> tuple[Cell, ...]:
-    """Return the cells between increasing ends, from -1 on."""
+def cells_between(ends: Sequence[float], m: int, rho_0: float) -> tuple[Cell, ...]:
+    """Return the cells between ends that lead from -1 to the largest overlap.
+
+    Raises
+    ------
+    UnmetConditionError
+        If some overlap is left out.
+    """
+    if not ends or ends[0] > -1 or ends[-1] < rho_0:
+        raise UnmetConditionError(
+            "ambient alignment", f"cells={ends}: must lead from -1 to rho_0={rho_0}"
+        )
     return tuple(
         Cell(low, high, coordinate_mass(low, high, m))
         for low, high in pairwise(map(from_float, ends))

@@ -41,7 +41,7 @@ class SampleBudget:
     near : tuple of float
         Ends of the slices on which the noise is frozen, from above 0, increasing.
     slices : tuple of float
-        Ends of the slices of the lean: 0, the last of `near`, and on to 1.
+        Ends of the slices of the lean: 0, the last of `near` or less, and on to 1.
     freezing_level : float
         Exponent of the bound for what freezing changes.
     energy_level, ambient_energy_level : float
@@ -100,6 +100,10 @@ def _events(d: int, m: int, n: int, budget: SampleBudget, *, by_range: bool) -> 
         raise UnmetConditionError("near margin", f"m={m}: the theorem asks for m >= 6")
     sigma, rho_0 = from_float(budget.largest_score), from_float(budget.overlap)
     sum_level, squares_level = from_float(budget.sum_level), from_float(budget.squares_level)
+    if not (budget.near and 0 < budget.near[0] and budget.slices[1] <= budget.near[-1] < 1):
+        raise UnmetConditionError(
+            "near margin", f"near={budget.near}: must lead from above 0 to slices[1] or beyond"
+        )
     reach, samples = from_float(budget.near[-1]), arb(n)
     h = sub_gaussian_threshold(arb(d - 2) / m, sum_level) / d
     q = squares_threshold(d - 2, m, squares_level) / d
@@ -134,7 +138,7 @@ def _events(d: int, m: int, n: int, budget: SampleBudget, *, by_range: bool) -> 
         )
         for each in slices
     )
-    aligned = alignment(d, m, slices, cells_between(budget.cells, m), losses)
+    aligned = alignment(d, m, slices, cells_between(budget.cells, m, budget.overlap), losses)
     ambient_energy_level = from_float(budget.ambient_energy_level)
     ambient_energy = 4 * squares_threshold(d - 3, m, ambient_energy_level) + 12
     sampled = capped((d - 2) * noise.tail(sampling, samples, ambient_energy))

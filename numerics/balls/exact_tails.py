@@ -66,7 +66,8 @@ def _tail_beyond(t: arb, n: int) -> arb:
     half, order = dyadic(1, -1), dyadic(n - 1, -1)
     bits = flint.ctx.prec + 2 * n.bit_length() + _SPARE
     cancelled = upper_end(-order * (-t * t).log1p() / arb.const_log2())
-    # The first form takes about n t^2 terms and cancels; the second about 1/t^2 terms for a bit.
+    # The first form takes about n t^2 terms and cancels; the second about 1/t^2 terms a bit, and is
+    # the faster and safer one for large t.
     if 2 * t * t < 1 and cancelled is not None and cancelled < _MOST_CANCELLED:
         with working_precision(bits + math.ceil(cancelled)):
             tail = (1 - (t * t).beta_lower(half, order, regularized=1)) / 2

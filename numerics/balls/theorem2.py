@@ -142,7 +142,7 @@ def _events(
         )
         for each in slices
     )
-    aligned = alignment(d, m, slices, cells_between(budget.cells, m), losses)
+    aligned = alignment(d, m, slices, cells_between(budget.cells, m, budget.overlap), losses)
     support_noise = (-from_float(budget.support_level)).exp()
     ambient_noise = capped((d - 2) * (-from_float(budget.ambient_level)).exp())
     for head in HEADS:
