@@ -18,6 +18,10 @@ TITLES = {
     "antisymmetric": "The antisymmetric start: closed loss, signal and rest of the first step",
     "zero": "Loss and gradient where both queries vanish",
     "worst_case": "The loss of the worst input",
+    "one_step": "One step: slopes of the score differences, and the loss they lead to",
+    "score_bounds": "Weights and slopes of the first step, off three rare events",
+    "theorem2": "Theorem 2 with its constants: the probability that one step fails, from above",
+    "converse": "The probability that one step fails, from below",
 }
 """Name and title of every derivation; the name is that of its module."""
 

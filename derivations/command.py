@@ -4,7 +4,8 @@ Without NAME and options it lists the derivations. NAME prints one, step by step
 the checks (of all derivations if no NAME is given), ``--latex`` prints fragments for a paper.
 
 Exit codes: 0 every check that was run holds; 1 one failed; 2 the request is bad; 3 interrupted, or
-the output could not be written.
+the output could not be written. An open obligation has not failed: its exact part holds, and
+what decides the rest is printed with it.
 """
 
 from __future__ import annotations

@@ -3,11 +3,14 @@
 This is where a formula for symbolic d meets a given d. The evaluator knows nothing of what the
 formula means; it reads sums, products, integer powers, power sums and entries, and computes with
 whatever numbers it is handed: fractions, SymPy expressions, multi-precision floats, balls.
+
+`evaluate_real` is for the formulas of bounds instead: scalar symbols only, and real functions of
+them, all of which the caller brings.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from collections.abc import Sequence as Values
 from fractions import Fraction
 from typing import Any, TypeVar
@@ -17,9 +20,12 @@ import sympy as sp
 from derivations.notation import Position, Sequence
 from derivations.power_sums import Entry, PowerSum
 
-__all__ = ["evaluate", "evaluate_over"]
+__all__ = ["REAL_FUNCTIONS", "evaluate", "evaluate_over", "evaluate_real"]
 
 T = TypeVar("T")
+
+REAL_FUNCTIONS = ("abs", "atan", "exp", "gamma", "log", "max", "pi", "sqrt")
+"""The functions that `evaluate_real` may need."""
 
 
 def evaluate(
@@ -107,6 +113,105 @@ def evaluate_over(
         rational, sequences, positions or {}, scalars or {}, exponentials or {}, lengths
     ).value(expr)
     return value
+
+
+def evaluate_real(
+    expr: sp.Expr,
+    *,
+    rational: Callable[[int, int], T],
+    scalars: Mapping[str, T],
+    functions: Mapping[str, Callable[..., T]],
+) -> T:
+    """Evaluate a formula in scalar symbols over real numbers of the caller's choice.
+
+    Parameters
+    ----------
+    expr : sympy.Expr
+        Built from symbols and rational numbers by sums, products, powers, exp, cosh, sinh, log,
+        atan, gamma, pi, Max, Min and Abs.
+    rational : callable
+        ``rational(p, q)`` is p/q.
+    scalars : mapping of name to number
+        The values of the symbols, d among them.
+    functions : mapping of name to callable
+        What of `REAL_FUNCTIONS` occurs: ``max`` of two arguments, ``pi`` of none, the others of
+        one. cosh and sinh need exp, a minimum needs max, a power that is no integer needs sqrt if
+        it is a multiple of 1/4, else exp and log.
+
+    Returns
+    -------
+    T
+        The value.
+
+    Raises
+    ------
+    ValueError
+        If a symbol or function is missing, or something else occurs in the formula.
+    """
+    value: T = _RealEvaluator(rational, scalars, functions).value(expr)
+    return value
+
+
+class _RealEvaluator:
+    """One pass over one formula; every value it holds is a number of the caller's."""
+
+    def __init__(
+        self,
+        rational: Callable[[int, int], Any],
+        scalars: Mapping[str, Any],
+        functions: Mapping[str, Callable[..., Any]],
+    ) -> None:
+        self._rational = rational
+        self._scalars = scalars
+        self._functions = functions
+
+    def value(self, expr: sp.Expr) -> Any:
+        if isinstance(expr, sp.Rational):
+            return self._rational(int(expr.p), int(expr.q))
+        if isinstance(expr, sp.Symbol) and not isinstance(expr, Sequence | Position):
+            return _look_up(self._scalars, expr.name, "scalars")
+        if isinstance(expr, sp.Add):
+            return _total(self.value(term) for term in expr.args)
+        if isinstance(expr, sp.Mul):
+            return _product(self.value(factor) for factor in expr.args)
+        if isinstance(expr, sp.Pow):
+            return self._power(self.value(expr.base), expr.exp)
+        if expr is sp.pi:
+            return self._apply("pi")
+        if isinstance(expr, sp.cosh | sp.sinh):
+            grown = self._apply("exp", self.value(expr.args[0]))
+            sign = 1 if isinstance(expr, sp.cosh) else -1
+            return (grown + self._rational(sign, 1) / grown) * self._rational(1, 2)
+        if isinstance(expr, sp.Max):
+            return self._largest(self.value(each) for each in expr.args)
+        if isinstance(expr, sp.Min):
+            return -self._largest(-self.value(each) for each in expr.args)
+        for kind, name in _REAL_FUNCTIONS.items():
+            if isinstance(expr, kind):
+                return self._apply(name, self.value(expr.args[0]))
+        raise ValueError(f"expr={expr}: {type(expr).__name__} has no real value")
+
+    def _apply(self, name: str, *arguments: Any) -> Any:
+        return _look_up(self._functions, name, "functions")(*arguments)
+
+    def _power(self, base: Any, exponent: sp.Expr) -> Any:
+        if exponent.is_Integer:
+            return base ** int(exponent)
+        roots = exponent.q if isinstance(exponent, sp.Rational) else 0
+        if roots in {2, 4}:
+            for _ in range(roots.bit_length() - 1):
+                base = self._apply("sqrt", base)
+            return base ** int(exponent.p)
+        return self._apply("exp", self.value(exponent) * self._apply("log", base))
+
+    def _largest(self, values: Iterator[Any]) -> Any:
+        largest = next(values)
+        for value in values:
+            largest = self._apply("max", largest, value)
+        return largest
+
+
+_REAL_FUNCTIONS = {sp.Abs: "abs", sp.atan: "atan", sp.exp: "exp", sp.gamma: "gamma", sp.log: "log"}
 
 
 class _Evaluator:

@@ -158,4 +158,4 @@ def _degree(base: sp.Expr, exponent: sp.Expr) -> int:
     """Return the degree of a factor; that of e^(n x) is n."""
     if base == sp.E:
         return int(exponent.as_coeff_Mul()[0])
-    return int(exponent) if base.free_symbols else 0
+    return int(exponent) if base.free_symbols and exponent.is_Integer else 0

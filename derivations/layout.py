@@ -57,17 +57,25 @@ def fragment(derivation: Derivation, results: Sequence[CheckResult] = ()) -> str
         lines += ["", f"% step {number}"]
         lines += [f"% {_verdict(result)}" for result in results if result.number == number]
         lines += [rf"({number}) {step.reason}", *_display(step.statement)]
-    if derivation.formulas:
-        lines += ["", "% results", "In summary,"]
-    for formula in derivation.formulas:
-        lines += [f"% {formula.name}", *_formula(formula)]
+    for heading, formulas in (
+        (("% results", "In summary,"), derivation.formulas),
+        (("% constants", "The constants are"), derivation.constants),
+    ):
+        if formulas:
+            lines += ["", *heading]
+        for formula in formulas:
+            lines += [f"% {formula.name}", *_formula(formula)]
     return "\n".join(lines)
 
 
 def summary(results: Sequence[CheckResult]) -> str:
-    """Return one line that counts the outcomes."""
+    """Return one line that counts the outcomes; open ones and lemmas where there are any."""
     counts = Counter(result.status for result in results)
-    outcomes = ", ".join(f"{counts[status]} {status.value}" for status in Status)
+    outcomes = ", ".join(
+        f"{counts[status]} {status.value}"
+        for status in Status
+        if counts[status] or status not in {Status.BY_LEMMA, Status.OPEN}
+    )
     return f"{len(results)} steps: {outcomes}"
 
 

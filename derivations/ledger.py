@@ -3,6 +3,10 @@
 A statement without a check has no place here. A check is a function that returns when the
 statement holds and raises `CheckError` when it does not; whatever else it raises counts as a
 failure too, never as a pass.
+
+Two kinds of step rest on something outside the derivation, and say so: an obligation on the sign
+of a function of one variable, which ball arithmetic decides, and a lemma of probability, which has
+a source. Their checks decide what can be decided exactly.
 """
 
 from __future__ import annotations
@@ -11,9 +15,25 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["CheckError", "CheckResult", "Derivation", "Formula", "Method", "Status", "Step"]
+if TYPE_CHECKING:
+    from derivations.lemmas import Lemma
+    from derivations.obligations import Obligation
+
+__all__ = [
+    "CLOSED_BY",
+    "CheckError",
+    "CheckResult",
+    "Derivation",
+    "Formula",
+    "Method",
+    "Status",
+    "Step",
+]
+
+CLOSED_BY = "xorverify run --claim theorem2-explicit"
+"""What decides the open obligations."""
 
 
 class CheckError(Exception):
@@ -24,11 +44,15 @@ class Method(Enum):
     """How a check decides.
 
     `PROOF` covers the statement in full generality; `INSTANCES` confronts it with an independent
-    computation at finitely many instances, which can refute it but not prove it.
+    computation at finitely many instances, which can refute it but not prove it. `OBLIGATION`
+    covers everything but the signs that the step's obligations state; `LEMMA` covers what the
+    step adds to the lemmas it names, and not the lemmas.
     """
 
     PROOF = "proof"
     INSTANCES = "instances"
+    OBLIGATION = "obligation"
+    LEMMA = "lemma"
 
 
 class Status(Enum):
@@ -36,6 +60,8 @@ class Status(Enum):
 
     PROVED = "proved"
     AGREES = "agrees"
+    BY_LEMMA = "by lemma"
+    OPEN = "open"
     FAILED = "failed"
 
 
@@ -52,13 +78,29 @@ class Step:
     check : callable
         Returns if the statement holds; raises `CheckError` if not.
     method : Method
-        Whether the check is a proof or a comparison at instances.
+        How the check decides.
+    obligations : tuple of Obligation
+        What the step leaves to ball arithmetic; the exact part of each is checked with the step.
+    lemmas : tuple of Lemma
+        The lemmas that the step rests on.
+
+    Raises
+    ------
+    ValueError
+        If the method does not fit: `OBLIGATION` goes with obligations, `LEMMA` with lemmas.
     """
 
     statement: str
     reason: str
     check: Callable[[], object]
     method: Method = Method.PROOF
+    obligations: tuple[Obligation, ...] = ()
+    lemmas: tuple[Lemma, ...] = ()
+
+    def __post_init__(self) -> None:
+        for rests, method in ((self.obligations, Method.OBLIGATION), (self.lemmas, Method.LEMMA)):
+            if bool(rests) != (self.method is method):
+                raise ValueError(f"method={self.method.value}: does not fit what the step rests on")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,7 +135,8 @@ class CheckResult:
     status : Status
         What the check found.
     detail : str
-        For a failure, what went wrong; else empty.
+        For a failure, what went wrong; for an obligation, what decides it; for a lemma, its name;
+        else empty.
     seconds : float
         Wall time of the check.
     """
@@ -128,6 +171,10 @@ class Derivation:
         In order.
     formulas : tuple of Formula
         The results that other code evaluates and prints.
+    constants : tuple of Formula
+        The named constants of a bound, in scalar symbols: each is called like the symbol that it
+        is the value of, and uses the symbols of earlier ones, so that a chain of
+        `derivations.evaluation.evaluate_real` evaluates the bound.
     """
 
     name: str
@@ -136,27 +183,46 @@ class Derivation:
     setting: str
     steps: tuple[Step, ...]
     formulas: tuple[Formula, ...]
+    constants: tuple[Formula, ...] = ()
+
+    @property
+    def obligations(self) -> tuple[Obligation, ...]:
+        """What the steps leave to ball arithmetic, in order."""
+        return tuple(each for step in self.steps for each in step.obligations)
 
     def formula(self, name: str) -> Formula:
-        """Return the formula called `name`.
+        """Return the result or constant called `name`.
 
         Raises
         ------
         KeyError
             If there is none.
         """
-        return {formula.name: formula for formula in self.formulas}[name]
+        return {formula.name: formula for formula in (*self.formulas, *self.constants)}[name]
 
     def check(self) -> tuple[CheckResult, ...]:
         """Run all checks, in order; the derivation holds if none has failed."""
         return tuple(_run(number, step) for number, step in enumerate(self.steps, start=1))
 
 
+_FOUND = {
+    Method.PROOF: Status.PROVED,
+    Method.INSTANCES: Status.AGREES,
+    Method.OBLIGATION: Status.OPEN,
+    Method.LEMMA: Status.BY_LEMMA,
+}
+"""What it means that a check returns."""
+
+
 def _run(number: int, step: Step) -> CheckResult:
-    status = Status.PROVED if step.method is Method.PROOF else Status.AGREES
-    detail = ""
+    status = _FOUND[step.method]
+    detail = ", ".join(lemma.name for lemma in step.lemmas)
+    if step.obligations:
+        detail = f"decided in ball arithmetic by: {CLOSED_BY}"
     start = time.perf_counter()
     try:
+        for obligation in step.obligations:
+            obligation.check()
         step.check()
     except CheckError as failure:
         status, detail = Status.FAILED, str(failure)

@@ -91,6 +91,7 @@ LATEX: dict[str, str] = {}
 """LaTeX of every declared name, as the printer uses it."""
 
 _declared: dict[str, tuple[type[sp.Symbol], str, tuple[tuple[str, bool], ...]]] = {}
+_symbols: dict[str, sp.Symbol] = {}
 
 
 def declare(kind: type[SymbolT], name: str, latex: str, **assumptions: bool) -> SymbolT:
@@ -120,7 +121,8 @@ def declare(kind: type[SymbolT], name: str, latex: str, **assumptions: bool) -> 
             f"with assumptions {dict(known[2])}; one name has one meaning"
         )
     LATEX[name] = latex
-    symbol: SymbolT = kind(name, **assumptions)
+    # SymPy's own cache forgets: it would hand out an equal symbol, not the same one.
+    symbol: SymbolT = _symbols.setdefault(name, kind(name, **assumptions))
     return symbol
 
 

@@ -4,7 +4,7 @@ import mpmath
 import pytest
 import sympy as sp
 
-from derivations.evaluation import evaluate, evaluate_over
+from derivations.evaluation import REAL_FUNCTIONS, evaluate, evaluate_over, evaluate_real
 from derivations.notation import Delta, Z, a, b, d, gamma, gamma_tilde, i, k, omega
 from derivations.power_sums import Entry, PowerSum
 
@@ -68,3 +68,72 @@ def test_what_is_missing_is_named(expr, message):
 def test_lengths_must_agree():
     with pytest.raises(ValueError, match="same length"):
         evaluate(d, sequences={"gamma": HALVES, "gamma_tilde": HALVES[:2]})
+
+
+x, y = sp.symbols("x y", positive=True)
+REALS = mpmath.MPContext()
+REALS.dps = 40
+FUNCTIONS = {
+    **{name: getattr(REALS, name) for name in REAL_FUNCTIONS if hasattr(REALS, name)},
+    "abs": abs,
+    "max": max,
+    "pi": lambda: +REALS.pi,
+}
+
+
+def _real(expr, **scalars):
+    return evaluate_real(
+        expr,
+        rational=lambda p, q: REALS.mpf(p) / q,
+        scalars={name: REALS.mpf(value) for name, value in scalars.items()},
+        functions=FUNCTIONS,
+    )
+
+
+@pytest.mark.parametrize(
+    "expr",
+    [
+        3 * x - y / 7 + sp.Rational(1, 3),
+        x**3 / y**2,
+        sp.sqrt(x) + y ** sp.Rational(-3, 2),
+        x ** sp.Rational(3, 4) * y ** sp.Rational(-1, 4),
+        (1 - x**2) ** ((y - 1) / 2),
+        x ** sp.Rational(2, 3),
+        sp.exp(-(x**2)) * sp.log(y),
+        sp.cosh(2 * x) - sp.sinh(x * y),
+        sp.atan(x) / sp.pi,
+        sp.gamma(x + y) / sp.gamma(x),
+        sp.Max(x, y, 2 * x) - sp.Min(x, y, sp.Rational(1, 2)),
+        sp.Abs(x - y) + sp.Abs(y - x**2),
+    ],
+)
+def test_real_functions_agree_with_sympy(expr):
+    at = {x: sp.Rational(2, 7), y: sp.Rational(9, 4)}
+    found = _real(expr, x=REALS.mpf(2) / 7, y=REALS.mpf(9) / 4)
+    expected = REALS.mpf(str(expr.subs(at).evalf(45)))
+    assert abs(found - expected) <= abs(expected) * REALS.mpf(10) ** -36
+
+
+def test_a_formula_needs_only_the_functions_that_occur():
+    found = evaluate_real(x**2 + 1, rational=Fraction, scalars={"x": Fraction(1, 2)}, functions={})
+    assert found == Fraction(5, 4)
+
+
+@pytest.mark.parametrize(
+    ("expr", "message"),
+    [
+        (x + y, "scalars=.*y is missing"),
+        (sp.tan(x), "tan has no real value"),
+        (PowerSum(gamma), "PowerSum has no real value"),
+        (gamma, "gamma has no real value|Sequence has no real value"),
+        (sp.erf(x), "erf has no real value"),
+    ],
+)
+def test_what_has_no_real_value_is_named(expr, message):
+    with pytest.raises(ValueError, match=message):
+        _real(expr, x=1)
+
+
+def test_a_missing_function_is_named():
+    with pytest.raises(ValueError, match=r"functions=.*exp is missing"):
+        evaluate_real(sp.exp(x), rational=Fraction, scalars={"x": 1}, functions={})

@@ -7,11 +7,21 @@ import sympy as sp
 
 from derivations import (
     antisymmetric,
+    converse,
+    freezing,
+    frozen_sums,
     gradient,
+    growth_signs,
     moments,
+    noise_moments,
+    one_step,
     population,
+    score_bounds,
+    score_events,
     softmax,
     variation,
+    wedge,
+    weight_bounds,
     worst_case,
     zero,
     zonotope,
@@ -208,3 +218,54 @@ def test_a_wrong_fact_about_the_worst_input(monkeypatch, module, function, wrong
 def test_a_wrong_walk_along_the_zonotope(monkeypatch, function, wrong):
     monkeypatch.setattr(zonotope, function, wrong)
     assert _fails("worst_case")
+
+
+@pytest.mark.parametrize(
+    ("name", "module", "attribute", "wrong"),
+    [
+        ("one_step", one_step, "MIRROR", lambda right: {**right, E: E}),
+        ("one_step", one_step, "rest_weights", lambda right: lambda: 2 * right()),
+        ("one_step", one_step, "push", lambda right: lambda: -right()),
+        ("one_step", one_step, "push_tilde", lambda right: lambda: -right()),
+        ("one_step", one_step, "kappa_value", lambda right: lambda: right() + 1),
+        ("score_bounds", score_bounds, "kappa_value", lambda right: lambda: right() + 1),
+        ("score_bounds", score_bounds, "growth_rate", lambda right: lambda u: right(u) / 2),
+        ("score_bounds", score_bounds, "OFF_SUPPORT", lambda _right: 1 - Unit(antisymmetric.a)),
+        ("score_bounds", weight_bounds, "growth_rate", lambda right: lambda u: right(-u)),
+        ("score_bounds", growth_signs, "growth_rate", lambda right: lambda u: right(u) * u),
+        ("score_bounds", freezing, "kappa_value", lambda right: lambda: right() * 2),
+        ("score_bounds", frozen_sums, "_product_change", lambda right: lambda *p: right(*p[::-1])),
+        ("score_bounds", frozen_sums, "OFF_SUPPORT", lambda right: right + Unit(antisymmetric.b)),
+        ("theorem2", score_events, "even_moment", lambda right: lambda k, n: right(k, n + 1)),
+        ("theorem2", score_events, "divided_derivative", lambda right: lambda *y: -right(*y)),
+        ("theorem2", wedge, "negative_moment", lambda right: lambda k: 2 * right(k)),
+        ("theorem2", wedge, "_SIGNS", lambda _right: 1),
+        ("converse", converse, "_SIGNS", lambda _right: 1),
+        ("converse", converse, "_HEADS", lambda _right: 1),
+        ("converse", converse, "_gain", lambda right: lambda: 2 * right()),
+        ("converse", converse, "_left_out", lambda right: lambda: right() / 2),
+        ("converse", noise_moments, "even_moment", lambda right: lambda k, n: 2 * right(k, n)),
+        ("converse", noise_moments, "_fourth_moment_factor", lambda _right: lambda: sp.S.One),
+    ],
+)
+def test_a_wrong_rule_of_the_explicit_theorem(monkeypatch, name, module, attribute, wrong):
+    monkeypatch.setattr(module, attribute, wrong(getattr(module, attribute)))
+    assert _fails(name)
+
+
+@pytest.mark.parametrize("number", range(6))
+def test_a_wrong_obligation(monkeypatch, number):
+    name = list(growth_signs.OBLIGATIONS)[number]
+    right = growth_signs.OBLIGATIONS[name]
+    wrong = (
+        replace(right, expression=2 * right.expression),
+        replace(right, expression=-right.expression),
+        replace(right, order=right.order + 1),
+        replace(right, zero=sp.S.One),
+        replace(right, zero=None),
+    )
+    derivation = load("score_bounds")
+    for each in wrong:
+        monkeypatch.setitem(growth_signs.OBLIGATIONS, name, each)
+        (result,) = replace(derivation, steps=(growth_signs.steps()[number],)).check()
+        assert result.failed
