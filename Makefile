@@ -24,7 +24,7 @@ types: $(VENV)/.installed-lint
 
 bench: $(VENV)/.installed-bench
 	$(BIN)/python -m benchmarks --docs
-	$(BIN)/python -m benchmarks gradient --cores 2 --docs
+	$(BIN)/python -m benchmarks gradient empirical --cores 2 --docs
 
 clean:
 	rm -rf $(VENV) report

@@ -8,10 +8,20 @@ from types import ModuleType
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["jax_gradient", "torch_gradient", "torch_one_step"]
+__all__ = [
+    "SampleGradient",
+    "jax_gradient",
+    "jax_sample_gradient",
+    "numpy_sample_gradient",
+    "torch_gradient",
+    "torch_one_step",
+    "torch_sample_gradient",
+]
 
 Vector = NDArray[np.float64]
 Gradient = Callable[[], tuple[Vector, Vector]]
+SampleGradient = Callable[[NDArray[np.float64]], NDArray[np.float64]]
+"""Both gradients, as rows, of the mean loss of the inputs that are the rows of a matrix."""
 
 
 def torch_gradient(V: Vector, theta: Vector, theta_tilde: Vector, S: tuple[int, int]) -> Gradient:
@@ -72,6 +82,67 @@ def torch_one_step(d: int, m: int, eta: float, seed: int) -> Callable[[], float]
         return float(after[0][:2].max() + after[1][:2].max())
 
     return trial
+
+
+def torch_sample_gradient(
+    V: Vector, theta: Vector, theta_tilde: Vector, S: tuple[int, int]
+) -> SampleGradient:
+    """Return a function that differentiates the mean loss of given inputs by PyTorch's autograd."""
+    import torch
+
+    embeddings = torch.from_numpy(V)
+
+    def gradient(signs: NDArray[np.float64]) -> NDArray[np.float64]:
+        queries = torch.from_numpy(np.stack([theta, theta_tilde])).requires_grad_()
+        heads = torch.softmax(embeddings @ queries.T, 0)
+        _mean_loss(torch.from_numpy(signs), heads, S).backward()
+        return queries.grad.numpy()
+
+    return gradient
+
+
+def jax_sample_gradient(
+    V: Vector, theta: Vector, theta_tilde: Vector, S: tuple[int, int]
+) -> SampleGradient:
+    """Return a function that differentiates the mean loss of given inputs by a compiled JAX one."""
+    import jax
+    import jax.numpy as jnp
+
+    jax.config.update("jax_enable_x64", True)
+
+    def loss(queries: jax.Array, signs: jax.Array) -> jax.Array:
+        return _mean_loss(signs, jax.nn.softmax(embeddings @ queries.T, 0), S)
+
+    embeddings = jnp.asarray(V)
+    queries = jnp.asarray(np.stack([theta, theta_tilde]))
+    compiled = jax.jit(jax.grad(loss))
+    return lambda signs: np.asarray(compiled(queries, signs))
+
+
+def numpy_sample_gradient(
+    V: Vector, theta: Vector, theta_tilde: Vector, S: tuple[int, int]
+) -> SampleGradient:
+    """Return a function that forms the same gradients by hand, by BLAS."""
+    exponentials = np.exp(V @ np.stack([theta, theta_tilde]).T)
+    heads = exponentials / exponentials.sum(axis=0)
+    a, b = S
+
+    def gradient(signs: NDArray[np.float64]) -> NDArray[np.float64]:
+        means = signs @ heads
+        residual = means[:, 0] * means[:, 1] - signs[:, a] * signs[:, b]
+        terms = 2 * residual[:, np.newaxis] * means[:, ::-1]
+        slopes = signs.T @ terms / len(signs)
+        weights = heads * (slopes - np.sum(heads * slopes, axis=0))
+        return weights.T @ V
+
+    return gradient
+
+
+def _mean_loss(signs, heads, S: tuple[int, int]):
+    """Return the mean of (f - y)^2 in either library's arrays."""
+    a, b = S
+    means = signs @ heads
+    return ((means[:, 0] * means[:, 1] - signs[:, a] * signs[:, b]) ** 2).mean()
 
 
 def _loss(xp: ModuleType, gamma, gamma_tilde, S: tuple[int, int]):

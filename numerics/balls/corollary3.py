@@ -100,7 +100,7 @@ def _events(d: int, m: int, n: int, budget: SampleBudget, *, by_range: bool) -> 
         raise UnmetConditionError("near margin", f"m={m}: the theorem asks for m >= 6")
     sigma, rho_0 = from_float(budget.largest_score), from_float(budget.overlap)
     sum_level, squares_level = from_float(budget.sum_level), from_float(budget.squares_level)
-    if not (budget.near and 0 < budget.near[0] and budget.slices[1] <= budget.near[-1] < 1):
+    if not (budget.near and budget.near[0] > 0 and budget.slices[1] <= budget.near[-1] < 1):
         raise UnmetConditionError(
             "near margin", f"near={budget.near}: must lead from above 0 to slices[1] or beyond"
         )
