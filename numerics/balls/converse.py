@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from flint import arb
 
+from numerics.balls.events import undersized
 from numerics.balls.exact import from_float
 from numerics.balls.slope_bounds import ScoreBounds, UnmetConditionError, require_positive
 from numerics.balls.tails import (
@@ -21,7 +22,6 @@ from numerics.balls.tails import (
     sub_gaussian_tail,
     sub_gaussian_threshold,
 )
-from numerics.balls.theorem2 import LEAST_D, LEAST_M
 
 __all__ = ["ConverseBudget", "failure_lower"]
 
@@ -63,7 +63,7 @@ def failure_lower(d: int, m: int, budget: ConverseBudget) -> arb:
     arb
         Every member is a lower bound; 0 where nothing can be said.
     """
-    if d < LEAST_D or m < LEAST_M:
+    if undersized(d, m) is not None:
         return arb(0)
     try:
         bound = _bound(d, m, budget)

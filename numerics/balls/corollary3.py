@@ -13,7 +13,7 @@ from itertools import pairwise
 from flint import arb
 
 from numerics.balls.ambient import Slice, alignment, cells_between, disturbance, slices_between
-from numerics.balls.events import HEADS, Event, capped
+from numerics.balls.events import HEADS, Event, capped, undersized
 from numerics.balls.exact import from_float, from_fraction
 from numerics.balls.frozen_margin import FrozenMargin
 from numerics.balls.sample_noise import SampleNoise
@@ -25,7 +25,6 @@ from numerics.balls.tails import (
     squares_threshold,
     sub_gaussian_threshold,
 )
-from numerics.balls.theorem2 import LEAST_D, LEAST_M
 
 __all__ = ["SampleBudget", "sample_failure_events"]
 
@@ -87,6 +86,9 @@ def sample_failure_events(
     tuple of Event
         As `numerics.balls.theorem2.failure_events`.
     """
+    too_small = undersized(d, m)
+    if too_small is not None:
+        return (too_small,)
     try:
         return tuple(_events(d, m, n, budget, by_range=by_range))
     except UnmetConditionError as unmet:
@@ -94,13 +96,10 @@ def sample_failure_events(
 
 
 def _events(d: int, m: int, n: int, budget: SampleBudget, *, by_range: bool) -> Iterator[Event]:
-    if d < LEAST_D:
-        raise UnmetConditionError("ambient alignment", f"d={d}: the theorem asks for d >= 3")
-    if m < LEAST_M:
-        raise UnmetConditionError("near margin", f"m={m}: the theorem asks for m >= 6")
     sigma, rho_0 = from_float(budget.largest_score), from_float(budget.overlap)
     sum_level, squares_level = from_float(budget.sum_level), from_float(budget.squares_level)
-    if not (budget.near and budget.near[0] > 0 and budget.slices[1] <= budget.near[-1] < 1):
+    inner, outer = budget.near, budget.slices
+    if not (inner and len(outer) > 1 and min(inner) > 0 and outer[1] <= inner[-1] < 1):
         raise UnmetConditionError(
             "near margin", f"near={budget.near}: must lead from above 0 to slices[1] or beyond"
         )

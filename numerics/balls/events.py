@@ -8,10 +8,13 @@ from typing import Literal
 
 from flint import arb
 
-__all__ = ["HEADS", "Event", "Head", "capped", "total"]
+__all__ = ["HEADS", "LEAST_D", "LEAST_M", "Event", "Head", "capped", "total", "undersized"]
 
 Head = Literal["theta", "theta_tilde"]
 HEADS: tuple[Head, Head] = ("theta", "theta_tilde")
+
+LEAST_D, LEAST_M = 3, 6
+"""Sizes from which the theorems speak: some position off the support, E (1 - rho)^-2 finite."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,6 +37,17 @@ class Event:
     head: Head | None
     probability: arb
     reason: str | None = None
+
+
+def undersized(d: int, m: int) -> Event | None:
+    """Return the event that sizes too small for a theorem leave open; None if they are not."""
+    if d < LEAST_D:
+        name, reason = "ambient alignment", f"d={d}: the theorem asks for d >= {LEAST_D}"
+    elif m < LEAST_M:
+        name, reason = "near margin", f"m={m}: the theorem asks for m >= {LEAST_M}"
+    else:
+        return None
+    return Event(name=name, head=None, probability=arb(1), reason=reason)
 
 
 def total(events: Iterable[Event]) -> arb:

@@ -10,11 +10,10 @@ from typing import SupportsIndex
 from numerics.arguments import InvalidArgumentError, integer_at_least
 from numerics.balls.corollary3 import SampleBudget, sample_failure_events
 from numerics.balls.corollary3_search import best_sample_budget, leading_samples
-from numerics.balls.events import Event, total
+from numerics.balls.events import Event, total, undersized
 from numerics.balls.exact import upper_end
 from numerics.balls.explicit_theorem2 import MOST_D
 from numerics.balls.precision import working_precision
-from numerics.balls.theorem2 import LEAST_D, LEAST_M
 
 __all__ = ["ExplicitCorollary3", "explicit_corollary3"]
 
@@ -124,19 +123,17 @@ def _bound(
 
 def _vacuous_events(d: int, m: int, failure: Fraction) -> tuple[Event, ...]:
     """Return the events at the largest number of samples looked at, which are too likely."""
-    if d < LEAST_D or m < LEAST_M:
-        # Below the least sizes the budget is not looked at.
-        d_start, m_start = max(d, LEAST_D), max(m, LEAST_M)
-        budget = best_sample_budget(d_start, m_start, _MOST, failure=float(failure))
-    else:
-        budget = best_sample_budget(d, m, _MOST, failure=float(failure))
+    too_small = undersized(d, m)
+    if too_small is not None:
+        return (too_small,)
+    budget = best_sample_budget(d, m, _MOST, failure=float(failure))
     with working_precision(_BITS):
         return sample_failure_events(d, m, _MOST, budget)
 
 
 def _least(d: int, m: int, failure: Fraction, *, by_range: bool) -> tuple[int, SampleBudget] | None:
     """Return a small n, of few digits, whose bound is at most `failure`, and the budget for it."""
-    if d < LEAST_D or m < LEAST_M:
+    if undersized(d, m) is not None:
         return None
     guess = leading_samples(d, m, float(failure))
     if by_range:

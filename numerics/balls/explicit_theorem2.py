@@ -12,10 +12,10 @@ from flint import arb
 
 from numerics.arguments import InvalidArgumentError, integer_at_least
 from numerics.balls.converse import failure_lower
-from numerics.balls.events import Event, total
-from numerics.balls.exact import lower_end, upper_end
+from numerics.balls.events import Event, total, undersized
+from numerics.balls.exact import lower_end, upper_digits, upper_end
 from numerics.balls.precision import working_precision
-from numerics.balls.theorem2 import LEAST_D, LEAST_M, Budget, failure_events
+from numerics.balls.theorem2 import Budget, failure_events
 from numerics.balls.theorem2_search import best_budget, best_converse_budget
 
 __all__ = ["MOST_D", "ExplicitTheorem2", "explicit_theorem2"]
@@ -91,7 +91,7 @@ def explicit_theorem2(
         T > 0, the loss to be reached for every input.
     scale : Fraction, optional
         C > 0 in eta >= C d^2. By default the least that is found with a probability of failure at
-        most 1.5 times that for all large eta.
+        most 1.5 times that for all large eta, and half way from there to 1.
 
     Raises
     ------
@@ -104,8 +104,9 @@ def explicit_theorem2(
     for what, value in (("tolerance", tolerance), ("scale", scale)):
         if value is not None and value <= 0:
             raise InvalidArgumentError(what, value, "must be positive")
-    if d < LEAST_D or m < LEAST_M:
-        return _vacuous(d, m, tolerance, scale)
+    too_small = undersized(d, m)
+    if too_small is not None:
+        return _vacuous(d, m, tolerance, scale, too_small)
 
     def evaluate(budget: Budget, at: Fraction | None) -> tuple[tuple[Event, ...], Fraction]:
         with working_precision(_BITS):
@@ -115,7 +116,8 @@ def explicit_theorem2(
     limit_budget = best_budget(d, m, scale=None, tolerance=tolerance)
     limit_events, limit = evaluate(limit_budget, None)
     if scale is None and limit < 1:
-        scale, budget = _least_scale(d, m, tolerance, limit_budget, limit * _ALLOWED)
+        allowed = min(limit * _ALLOWED, (1 + limit) / 2)
+        scale, budget = _least_scale(d, m, tolerance, limit_budget, allowed)
     else:
         budget = best_budget(d, m, scale=scale, tolerance=tolerance)
     events, upper = (limit_events, limit) if scale is None else evaluate(budget, scale)
@@ -135,18 +137,9 @@ def explicit_theorem2(
     )
 
 
-def _vacuous(d: int, m: int, tolerance: Fraction, scale: Fraction | None) -> ExplicitTheorem2:
-    trivial = Budget(
-        largest_score=1.0,
-        sum_level=0.0,
-        squares_level=0.0,
-        overlap=0.5,
-        slices=(0.0, 1.0),
-        cells=(-1.0, 0.5),
-        support_level=0.0,
-        ambient_level=0.0,
-        share=0.5,
-    )
+def _vacuous(
+    d: int, m: int, tolerance: Fraction, scale: Fraction | None, reason: Event
+) -> ExplicitTheorem2:
     return ExplicitTheorem2(
         d=d,
         m=m,
@@ -155,7 +148,7 @@ def _vacuous(d: int, m: int, tolerance: Fraction, scale: Fraction | None) -> Exp
         failure_upper=Fraction(1),
         failure_limit=Fraction(1),
         failure_lower=Fraction(0),
-        events=failure_events(d, m, trivial, scale=scale, tolerance=tolerance),
+        events=(reason,),
         budget=None,
     )
 
@@ -210,10 +203,9 @@ def _least_exponent(good: Callable[[float], bool], *, start: float) -> float:
 
 
 def _power(exponent: float) -> Fraction:
-    return Fraction(math.ldexp(2.0 ** (exponent % 1.0), math.floor(exponent)))
+    return Fraction(2.0 ** (exponent % 1.0)) * Fraction(2) ** math.floor(exponent)
 
 
 def _rounded_up(x: Fraction) -> Fraction:
     """Round up to a few significant decimal digits."""
-    unit = Fraction(10) ** (math.floor(math.log10(x)) + 1 - _DIGITS)
-    return math.ceil(x / unit) * unit
+    return Fraction(upper_digits(x, _DIGITS))

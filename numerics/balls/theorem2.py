@@ -21,7 +21,7 @@ from numerics.balls.ambient import (
     disturbance,
     slices_between,
 )
-from numerics.balls.events import HEADS, Event, capped
+from numerics.balls.events import HEADS, Event, capped, undersized
 from numerics.balls.exact import from_float, from_fraction
 from numerics.balls.slope_bounds import ScoreBounds, UnmetConditionError
 from numerics.balls.tails import (
@@ -33,10 +33,7 @@ from numerics.balls.tails import (
     sub_gaussian_threshold,
 )
 
-__all__ = ["LEAST_D", "LEAST_M", "Budget", "failure_events"]
-
-LEAST_D, LEAST_M = 3, 6
-"""Sizes from which the theorem speaks: some position off the support, E (1 - rho)^-2 finite."""
+__all__ = ["Budget", "failure_events"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,6 +95,9 @@ def failure_events(
         All of them if every condition of the theorem holds; else one event with probability 1,
         the one that cannot be excluded, and the condition that fails.
     """
+    too_small = undersized(d, m)
+    if too_small is not None:
+        return (too_small,)
     try:
         return tuple(_events(d, m, budget, scale=scale, tolerance=tolerance))
     except UnmetConditionError as unmet:
@@ -107,10 +107,6 @@ def failure_events(
 def _events(
     d: int, m: int, budget: Budget, *, scale: Fraction | None, tolerance: Fraction
 ) -> Iterator[Event]:
-    if d < LEAST_D:
-        raise UnmetConditionError("ambient alignment", f"d={d}: the theorem asks for d >= 3")
-    if m < LEAST_M:
-        raise UnmetConditionError("near margin", f"m={m}: the theorem asks for m >= 6")
     sigma, rho_0 = from_float(budget.largest_score), from_float(budget.overlap)
     sum_level, squares_level = from_float(budget.sum_level), from_float(budget.squares_level)
     scores = ScoreBounds(
@@ -124,7 +120,7 @@ def _events(
         name="largest score", head=None, probability=capped(2 * d * coordinate_tail(sigma, m))
     )
     yield Event(name="sum of scores", head=None, probability=capped(2 * (-sum_level).exp()))
-    yield Event(name="sum of squared scores", head=None, probability=(-squares_level).exp())
+    yield Event(name="sum of squared scores", head=None, probability=capped((-squares_level).exp()))
     yield Event(name="overlap", head=None, probability=coordinate_tail(rho_0, m))
     slices = tuple(slices_between(budget.slices, m, scores))
     near, *far = slices
@@ -143,7 +139,7 @@ def _events(
         for each in slices
     )
     aligned = alignment(d, m, slices, cells_between(budget.cells, m, budget.overlap), losses)
-    support_noise = (-from_float(budget.support_level)).exp()
+    support_noise = capped((-from_float(budget.support_level)).exp())
     ambient_noise = capped((d - 2) * (-from_float(budget.ambient_level)).exp())
     for head in HEADS:
         yield Event(name="near margin", head=head, probability=near_margin)
@@ -169,9 +165,10 @@ class _NeededSlopes:
     ) -> _NeededSlopes:
         if scale is None:
             return cls(arb(0), arb(0))
-        # With sup (f - y)^2 = (1 - r)^2, a tolerance of 1 or more asks for r = 0 here: not sharp.
-        product = arb(0) if tolerance >= 1 else 1 - from_fraction(tolerance).sqrt()
-        spare = (1 - product.sqrt()) / (1 + product.sqrt())
+        # x = (1 - sqrt(r))/(1 + sqrt(r)) with r = 1 - sqrt(T), in a form in which nothing cancels;
+        # a tolerance of 1 or more asks for r = 0, which is not sharp.
+        root = arb(1) if tolerance >= 1 else from_fraction(tolerance).sqrt()
+        spare = root / (1 + (1 - root).sqrt()) ** 2
         share = from_float(budget.share)
         growth = 2 * from_fraction(scale) * scores.omega_least
         support = (-(share * spare).log()) / growth
