@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from numerics.arguments import InvalidArgumentError
-from numerics.one_step import one_step
+from numerics.one_step import OneStep, one_step
 from numerics.worst_case import worst_case_loss
 from verify.decimals import ExactDecimal
 from verify.instance import Instance, draw_instance
 from verify.seeds import Streams
 
-__all__ = ["OneStepTrial", "run_trials", "step_size"]
+__all__ = ["OneStepTrial", "measure", "outcome_of", "run_trials", "step_size"]
 
 
 @dataclass(frozen=True)
@@ -45,6 +45,11 @@ class OneStepTrial:
     def same_position(self) -> bool:
         """Whether both heads attend to the same position."""
         return self.heads[0] == self.heads[1]
+
+    @property
+    def both_in_support(self) -> bool:
+        """Whether both heads attend to positions of the support, be it the same one."""
+        return set(self.heads) <= set(self.support)
 
     @property
     def one_to_one(self) -> bool:
@@ -95,10 +100,15 @@ def run_trials(
 def measure(instance: Instance, *, eta: float) -> OneStepTrial:
     """Take the step from a drawn instance and bound the loss of every input after it."""
     step = one_step(instance.V, instance.theta, instance.support, eta)
-    bracket = worst_case_loss(step.gamma, step.gamma_tilde, instance.support)
+    return outcome_of(step, instance.support)
+
+
+def outcome_of(step: OneStep, support: tuple[int, int]) -> OneStepTrial:
+    """Bound the loss of every input after a step."""
+    bracket = worst_case_loss(step.gamma, step.gamma_tilde, support)
     head, head_tilde = step.heads
     return OneStepTrial(
-        support=instance.support,
+        support=support,
         heads=step.heads,
         attention=(float(step.gamma[head]), float(step.gamma_tilde[head_tilde])),
         lower=bracket.lower,

@@ -1,15 +1,24 @@
-"""The evidence of a derivation: every step of its ledger, checked by machine."""
+"""The evidence of a derivation: every step of its ledger checked, and what the steps rest on."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
 from verify.claim import Cell, Evidence, Grade
 from verify.seeds import Streams
+
+if TYPE_CHECKING:
+    from derivations.ledger import CheckResult
 
 __all__ = ["derivation_cell"]
 
 
 def derivation_cell(name: str, *, cost: float) -> Cell:
     """Return the cell that checks every step of a derivation.
+
+    Steps that rest on a lemma of probability, or leave a sign to ball arithmetic, are counted and
+    what they rest on is named; with any of them the derivation is no exact proof by itself.
 
     Parameters
     ----------
@@ -25,22 +34,41 @@ def derivation_cell(name: str, *, cost: float) -> Cell:
 
         results = load(name).check()
         failed = [result for result in results if result.status is Status.FAILED]
-        proofs = sum(result.step.method is Method.PROOF for result in results)
+        counts = {method: sum(each.step.method is method for each in results) for method in Method}
+        conditional = counts[Method.LEMMA] + counts[Method.OBLIGATION]
         # Comparisons at instances can only refute: without a proof among the steps there is none.
-        grade = Grade.UNDECIDED if proofs == 0 else Grade.EXACT
+        grade = Grade.CERTIFIED if conditional else Grade.EXACT
+        if counts[Method.PROOF] == 0:
+            grade = Grade.UNDECIDED
+        found = [
+            f"{counts[Method.PROOF]} by proof",
+            f"{counts[Method.INSTANCES]} at instances",
+            *([f"{counts[Method.LEMMA]} by lemma"] if counts[Method.LEMMA] else []),
+            *([f"{counts[Method.OBLIGATION]} up to signs"] if counts[Method.OBLIGATION] else []),
+        ]
         return Evidence(
             cell=f"derivation {name}",
             subject="statement",
-            method="symbolic derivation, d symbolic",
+            method=f"symbolic derivation, d symbolic{_rests_on(results)}",
             grade=Grade.REFUTED if failed else grade,
-            computed=(
-                f"{len(results) - len(failed)} of {len(results)} steps hold: "
-                f"{proofs} by proof, {len(results) - proofs} at instances"
-            ),
+            computed=f"{len(results) - len(failed)} of {len(results)} steps hold: "
+            + ", ".join(found),
             claimed="every step holds, for symbolic d",
             precision="exact",
             reason="; ".join(f"step {each.number}: {each.detail}" for each in failed)
-            or (None if proofs else "no step is a proof"),
+            or (None if counts[Method.PROOF] else "no step is a proof"),
         )
 
     return Cell(name=f"derivation {name}", check=check, cost=cost)
+
+
+def _rests_on(results: Iterable[CheckResult]) -> str:
+    """Name the lemmas and the open signs, each once, in order."""
+    steps = [result.step for result in results]
+    named = {
+        "lemmas": dict.fromkeys(each.name for step in steps for each in step.lemmas),
+        "signs left to ball arithmetic": dict.fromkeys(
+            each.name for step in steps for each in step.obligations
+        ),
+    }
+    return "".join(f"; {what}: {', '.join(names)}" for what, names in named.items() if names)

@@ -12,6 +12,7 @@ from typing import Protocol
 from verify.commands import (
     catalogue,
     certify,
+    corollary3,
     gradient,
     instance,
     latex,
@@ -47,5 +48,6 @@ COMMANDS: tuple[Command, ...] = (
     certify,
     replay,
     theorem2,
+    corollary3,
     latex,
 )

@@ -1,13 +1,13 @@
-"""``theorem2``: Theorem 2 by simulation at one (d, m)."""
+"""``theorem2``: Theorem 2 at one (d, m), by simulation or, with ``--bound``, by proof."""
 
 from __future__ import annotations
 
 import argparse
-import statistics
 from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from numerics.arguments import InvalidArgumentError
 from verify.commands.options import (
     add_jobs,
     add_json,
@@ -21,24 +21,36 @@ from verify.commands.options import (
     read_sizes,
     read_tolerance,
 )
+from verify.commands.theorem2_bound import bound
+from verify.commands.trial_summary import share, show_losses, show_row, show_shares, sup_loss
 from verify.decimals import parse_integer, parse_positive
 from verify.outcome import Outcome
-from verify.sampling import Proportion
 
 if TYPE_CHECKING:
     from verify.monte_carlo import Simulation
     from verify.one_step_trial import OneStepTrial
 
 NAME = "theorem2"
-SUMMARY = "simulate Theorem 2: one population step, then the loss of every input"
+SUMMARY = "Theorem 2, simulated or proved: one population step, then the loss of every input"
+
+# What only a simulation reads, and its defaults: the bound refuses what it would have to ignore.
+_SIMULATION = {"trials": "100", "law": "sphere", "seed": "0", "jobs": None}
+_SCALE = "1000"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     add_sizes(parser)
-    parser.add_argument("--trials", default="100", metavar="N", help="how many (default: 100)")
     parser.add_argument(
-        "--eta-scale", default="1000", metavar="C", help="step size eta = C d^2 (default: 1000)"
+        "--bound",
+        action="store_true",
+        help="no simulation: a proved bound of the probability of failure, for d up to 1e15",
+    )
+    parser.add_argument("--trials", metavar="N", help="how many (default: 100)")
+    parser.add_argument(
+        "--eta-scale",
+        metavar="C",
+        help="step size eta = C d^2 (default: 1000; with --bound, the least that is found)",
     )
     parser.add_argument(
         "--tolerance", default="0.01", metavar="T", help="largest loss of a success (default: 0.01)"
@@ -48,13 +60,28 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_jobs(parser)
     add_quiet(parser)
     add_json(parser)
+    # None tells what was not given from what was.
+    parser.set_defaults(**dict.fromkeys(_SIMULATION))
 
 
 def execute(options: argparse.Namespace) -> Outcome:
-    """Run the trials and summarise them."""
+    """Prove the bound, or run the trials and summarise them."""
+    if options.bound:
+        for what in _SIMULATION:
+            value = getattr(options, what)
+            if value is not None:
+                raise InvalidArgumentError(what, value, "only without --bound, which draws nothing")
+        return bound(options)
+    for what, default in _SIMULATION.items():
+        if getattr(options, what) is None:
+            setattr(options, what, default)
+    return _simulate(options)
+
+
+def _simulate(options: argparse.Namespace) -> Outcome:
     d, m = read_sizes(options)
     trials = parse_integer("trials", options.trials, least=1, most=10**6)
-    scale = parse_positive("eta_scale", options.eta_scale)
+    scale = parse_positive("eta_scale", _SCALE if options.eta_scale is None else options.eta_scale)
     tolerance = read_tolerance(options)
     law = read_law(options)
     seed = read_seed(options)
@@ -95,27 +122,16 @@ def execute(options: argparse.Namespace) -> Outcome:
 def _summary(simulation: Simulation[OneStepTrial], tolerance: Fraction) -> dict[str, Any]:
     """Summarise the finished trials; what no trial could tell is null, with the reason."""
     outcomes = simulation.trials
-    failures = sum(not outcome.succeeds(tolerance) for outcome in outcomes)
-    losses = [outcome.upper for outcome in outcomes]
     summary: dict[str, Any] = {
         "trials": len(outcomes),
-        "successes": len(outcomes) - failures,
-        "failure": _proportion(failures, len(outcomes)),
-        "same_position": _proportion(
-            sum(outcome.same_position for outcome in outcomes), len(outcomes)
-        ),
-        "sup_loss": {
-            "median": statistics.median(losses) if losses else None,
-            "max": max(losses, default=None),
-        },
+        "successes": sum(outcome.succeeds(tolerance) for outcome in outcomes),
+        "failure": share(outcomes, lambda outcome: not outcome.succeeds(tolerance)),
+        "same_position": share(outcomes, lambda outcome: outcome.same_position),
+        "sup_loss": sup_loss(outcomes),
     }
     if simulation.reason is not None:
         summary["reason"] = simulation.reason
     return summary
-
-
-def _proportion(count: int, trials: int) -> dict[str, float | int] | None:
-    return Proportion(count, trials).as_json() if trials else None
 
 
 def _show(document: dict[str, Any]) -> None:
@@ -123,17 +139,7 @@ def _show(document: dict[str, Any]) -> None:
         f"Theorem 2 at d={document['d']}, m={document['m']}, eta = {document['eta_scale']} d^2, "
         f"law {document['law']}, seed {document['seed']}"
     )
-    print(f"  trials         {document['trials']}")
-    print(f"  successes      {document['successes']} (sup loss <= {document['tolerance']})")
-    for name in ("failure", "same_position"):
-        found = document[name]
-        if found is not None:
-            print(
-                f"  {name:<14} {found['point']:.4g}, 95% interval "
-                f"[{found['lower']:.4g}, {found['upper']:.4g}]"
-            )
-    if document["trials"]:
-        sup_loss = document["sup_loss"]
-        print(f"  sup loss       median {sup_loss['median']:.3g}, max {sup_loss['max']:.3g}")
-    if "reason" in document:
-        print(f"  incomplete: {document['reason']}")
+    show_row("trials", document["trials"])
+    show_row("successes", f"{document['successes']} (sup loss <= {document['tolerance']})")
+    show_shares(document, ("failure", "same_position"))
+    show_losses(document)

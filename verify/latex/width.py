@@ -22,7 +22,21 @@ _RADICAL = 10.0
 _LETTER_OF_A_NAME, _AROUND_A_NAME = 5.6, 3.4
 
 _NAMES = {
-    rf"\{name}" for name in ("arg", "cosh", "exp", "lim", "log", "max", "min", "Pr", "sinh", "sup")
+    rf"\{name}"
+    for name in (
+        "arctan",
+        "arg",
+        "cosh",
+        "exp",
+        "lim",
+        "ln",
+        "log",
+        "max",
+        "min",
+        "Pr",
+        "sinh",
+        "sup",
+    )
 }
 _LIMITS = {r"\sum", r"\prod", r"\lim", r"\max", r"\min", r"\sup", r"\Pr"}
 """In a display these carry their scripts above and below, not beside."""
