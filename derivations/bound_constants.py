@@ -1,8 +1,8 @@
-"""The named constants of the explicit Theorem 2, each by a short formula in those before it.
+"""The named constants of the explicit theorems, each by a short formula in those before it.
 
-They are statements: `score_bounds`, `freezing`, `theorem2` and `converse` prove what each of them
-bounds. Where a constant depends on D it is meant for all Delta <= D; where it depends on a slice
-or a cell, for that one. Every probability is an upper bound and may exceed 1.
+They are statements: derivations score_bounds, theorem2, converse and corollary3 prove what each of
+them bounds. Where a constant depends on D it is meant for all Delta <= D; where it depends on a
+slice or a cell, for that one. Every probability is an upper bound and may exceed 1.
 """
 
 from __future__ import annotations
@@ -44,8 +44,17 @@ from derivations.bound_notation import (
 from derivations.latex import equation, latex
 from derivations.ledger import Formula
 from derivations.notation import LATEX, Delta, d, rho
+from derivations.sample_constants import sample_constants
 
-__all__ = ["CONSTANTS", "defined", "formulas", "growth_rate", "right_side", "value"]
+__all__ = [
+    "CONSTANTS",
+    "SAMPLE_CONSTANTS",
+    "defined",
+    "formulas",
+    "growth_rate",
+    "right_side",
+    "value",
+]
 
 
 def growth_rate(x: sp.Expr) -> sp.Expr:
@@ -213,13 +222,20 @@ def _constants() -> dict[str, sp.Expr]:
 
 
 CONSTANTS = _constants()
-"""The formula of every named constant, in an order in which each uses only earlier symbols.
+"""The formula of every constant of Theorem 2 and its converse; each uses only earlier symbols.
 
 `rho_star` and `t_cell` are functions of Delta and rho, to be read at `Delta_cell` and `rho_cell`;
 `g_rho` is a function of rho, whose values at 0 and rho_0 are `g_zero` and `g_rho_0`; `far_margin`
 and `ambient_alignment` are the terms of one slice, `cells` the term of one cell. Their symbols
 stand for the sums over slices and cells. `T_t` is 1 where the numerator of t_cell is not positive,
 `T_z` is 1 where z_cell is 0, `T_low` is 1/2 where y_low is 0, and `tail_mills` is for z > 0.
+"""
+
+SAMPLE_CONSTANTS = sample_constants(CONSTANT_SYMBOLS)
+"""The formula of every further constant of Corollary 3, in such an order too.
+
+Those from `delta_s` to `Lambda_slice` are read on one near slice, with w at D = 2 y_high; `w_1`
+with R at D = 0; `beta_near` to `I_near` at D = 2 y_I; `far_sampled` is the term of one slice.
 """
 
 
@@ -231,7 +247,7 @@ def value(name: str) -> sp.Expr:
     KeyError
         If there is none.
     """
-    return CONSTANTS[name]
+    return (CONSTANTS if name in CONSTANTS else SAMPLE_CONSTANTS)[name]
 
 
 def formulas(*names: str) -> tuple[Formula, ...]:

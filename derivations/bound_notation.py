@@ -24,6 +24,7 @@ import sympy as sp
 
 from derivations.notation import Sequence, a, b, declare
 from derivations.power_sums import Unit
+from derivations.sample_notation import SAMPLE_SYMBOLS
 
 __all__ = [
     "CONSTANT_SYMBOLS",
@@ -201,7 +202,7 @@ CONSTANT_SYMBOLS = {
         },
     }.items()
     for name, latex in table.items()
-}
+} | SAMPLE_SYMBOLS
 """The symbol of every named constant, with the sign that its derivation proves or assumes."""
 
 

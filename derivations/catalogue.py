@@ -16,11 +16,13 @@ TITLES = {
     "population": "The population loss, for any pair of queries",
     "gradient": "The gradient of the population loss, for any pair of queries",
     "antisymmetric": "The antisymmetric start: closed loss, signal and rest of the first step",
+    "sample_noise": "The gradient of one sample, for any pair of queries: its second moment",
     "zero": "Loss and gradient where both queries vanish",
     "worst_case": "The loss of the worst input",
     "one_step": "One step: slopes of the score differences, and the loss they lead to",
     "score_bounds": "Weights and slopes of the first step, off three rare events",
     "theorem2": "Theorem 2 with its constants: the probability that one step fails, from above",
+    "corollary3": "Corollary 3 with its constants: a step from n samples",
     "converse": "The probability that one step fails, from below",
 }
 """Name and title of every derivation; the name is that of its module."""

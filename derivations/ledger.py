@@ -172,9 +172,10 @@ class Derivation:
     formulas : tuple of Formula
         The results that other code evaluates and prints.
     constants : tuple of Formula
-        The named constants of a bound, in scalar symbols: each is called like the symbol that it
-        is the value of, and uses the symbols of earlier ones, so that a chain of
-        `derivations.evaluation.evaluate_real` evaluates the bound.
+        Results that are evaluated and not printed. The named constants of a bound, in scalar
+        symbols: each is called like the symbol that it is the value of, and uses the symbols of
+        earlier ones, so that a chain of `derivations.evaluation.evaluate_real` evaluates the
+        bound. Or formulas over the positions with too many terms to be read.
     """
 
     name: str

@@ -12,11 +12,16 @@ __all__ = [
     "ANDERSON",
     "COORDINATE_LAW",
     "COORDINATE_TAIL",
+    "HOEFFDING",
     "HOELDER",
+    "HOELDER_PRODUCTS",
+    "INDEPENDENT_LEAN",
     "INVARIANCE",
     "JENSEN",
+    "MINKOWSKI",
     "NEGATIVE_MOMENTS",
     "SQUARES",
+    "SUB_GAMMA",
     "SUB_GAUSSIAN",
     "UNION_BOUND",
     "WEDGE",
@@ -126,4 +131,49 @@ HOELDER = Lemma(
     statement=r"$\mathbb{E} X^{2} \le (\mathbb{E} X)^{2 / 3} (\mathbb{E} X^{4})^{1 / 3}$ and"
     r" $\mathbb{E} X^{3 r / 4} \le (\mathbb{E} X^{r})^{3 / 4}$ for $X \ge 0$, $r > 0$.",
     source="Hoelder (1889)",
+)
+
+HOELDER_PRODUCTS = Lemma(
+    name="Hoelder's inequality for products",
+    statement=r"$\mathbb{E} \prod_{h = 1}^{n} |X_{h}| \le \prod_{h = 1}^{n} (\mathbb{E}"
+    r" |X_{h}|^{n})^{1 / n}$.",
+    source="Hoelder (1889)",
+)
+
+MINKOWSKI = Lemma(
+    name="Minkowski's inequality",
+    statement=r"$\|X\|_{k} = (\mathbb{E} |X|^{k})^{1 / k}$, $k \ge 1$, is a norm; the same for the"
+    r" mean over several things that are drawn.",
+    source="Minkowski (1896)",
+)
+
+SUB_GAMMA = Lemma(
+    name="Bernstein's inequality for moments",
+    statement=r"Let $G_{1}, \ldots, G_{n}$ be independent copies of $G$ with $\mathbb{E} G^{2} \le"
+    r" v$ and $\mathbb{E} |G|^{k} \le (k! / 2) v c^{k - 2}$ for all $k \ge 3$. Then $X ="
+    r" \frac{1}{n} \sum_{h} G_{h} - \mathbb{E} G$, and $-X$, have $\log \mathbb{E} e^{l X} \le"
+    r" \frac{v l^{2}}{2 n (1 - c l / n)}$ for $0 \le l < n / c$: sub-gamma, of variance $v / n$ and"
+    r" scale $c / n$. A variable of variance $v$ and scale $c$ is $\sqrt{2 v L} + c L$ or more"
+    r" with probability at most $e^{-L}$; a sub-Gaussian one has scale $0$, and of a sum the"
+    r" variances and scales may be added if one is sub-gamma given the other.",
+    source="Boucheron, Lugosi and Massart, Concentration Inequalities (2013), Theorem 2.10 and"
+    " section 2.4; G need not be centred",
+)
+
+HOEFFDING = Lemma(
+    name="Hoeffding's inequality",
+    statement=r"The mean of $n$ independent variables with values in an interval of length $2 H$,"
+    r" less its expectation, is sub-Gaussian of variance $H^{2} / n$.",
+    source="Hoeffding, J. Amer. Statist. Assoc. 58 (1963)",
+)
+
+INDEPENDENT_LEAN = Lemma(
+    name="independence of the lean",
+    statement=r"Let $A / |A| = y \theta + \sqrt{1 - y^{2}} n'$, $\theta = y A / |A| + \sqrt{1 -"
+    r" y^{2}} \theta'$, $B = v_{a} + v_{b}$, $\beta' = \theta' \cdot B / |B|$. Given $\theta$, $y$"
+    r" is independent of $(\rho, \beta', n', (v_{j})_{j \notin S})$, whose parts are independent;"
+    r" $\beta'$ is a coordinate, and $n'$ a uniform point, on the unit sphere of $\mathbb{R}^{m -"
+    r" 1}$.",
+    source="ours: A/|A| is uniform and independent of rho; given both, B/|B| is uniform on the unit"
+    " sphere orthogonal to A",
 )

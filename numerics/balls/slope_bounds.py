@@ -20,7 +20,7 @@ from flint import arb
 
 from numerics.balls.exact import from_fraction
 from numerics.balls.tails import reciprocal_moment, reciprocal_square_moment
-from numerics.balls.ternary import Ternary, less
+from numerics.balls.ternary import Ternary, less, less_equal
 
 __all__ = ["ScoreBounds", "SlopeBounds", "UnmetConditionError", "require_positive"]
 
@@ -87,8 +87,8 @@ class ScoreBounds:
     Raises
     ------
     UnmetConditionError
-        If the sum of squared exponentials cannot be kept positive: the sum of scores is too
-        loosely bounded.
+        If sigma exceeds 1, or the sum of squared exponentials cannot be kept positive: the sum of
+        scores is too loosely bounded.
     """
 
     d: int
@@ -97,6 +97,9 @@ class ScoreBounds:
     q: arb
 
     def __post_init__(self) -> None:
+        # Scores are at most 1, and the signs behind the bounds are decided for 2 sigma <= 2 alone.
+        if less_equal(self.sigma, arb(1)) is not Ternary.TRUE:
+            raise UnmetConditionError("largest score", "sigma <= 1")
         require_positive(
             1 - 2 * self.h_1, "sum of scores", "1 - 2 h - 4 sigma/d > 0, so that Z_2 > 0"
         )
