@@ -12,6 +12,8 @@ from fractions import Fraction
 from functools import partial
 
 from verify.claim import Cell, Claim, Evidence, Grade, Profile
+from verify.claims.derivation import derivation_cell
+from verify.claims.ledger_agreement import LEDGER_BITS, events_agree
 from verify.seeds import Streams
 
 __all__ = ["CLAIMS", "FAILURE", "certified_failure", "sample_unit"]
@@ -39,6 +41,12 @@ _COMPARISONS: Mapping[Profile, tuple[tuple[int, int], ...]] = {
     "quick": (),
     "standard": ((10**9, 1024),),
     "full": ((10**3, 1024), (10**4, 512), (10**6, 512), (10**9, 1024)),
+}
+# Where the kernel's events are held against those of the ledger.
+_CROSS_CHECKS: Mapping[Profile, tuple[tuple[int, int], ...]] = {
+    "quick": ((10**9, 1024),),
+    "standard": ((10**3, 1024), (10**6, 512)),
+    "full": _GRID["full"],
 }
 
 
@@ -102,6 +110,25 @@ def _check_comparison(d: int, m: int, _streams: Streams) -> Evidence:
     )
 
 
+def _check_events(d: int, m: int, _streams: Streams) -> Evidence:
+    """Hold the kernel's events against the ledger's, one by one and in total."""
+    from numerics.balls.corollary3 import sample_failure_events
+    from numerics.balls.corollary3_search import best_sample_budget
+    from numerics.balls.events import total
+    from numerics.balls.exact import upper_end
+    from numerics.balls.precision import working_precision
+    from verify.sample_ledger_bound import sample_ledger_upper
+
+    n = _SUFFICIENT * sample_unit(d, m)
+    budget = best_sample_budget(d, m, n, failure=float(FAILURE))
+    with working_precision(_BITS):
+        events = sample_failure_events(d, m, n, budget)
+        bound = upper_end(total(events))
+    with working_precision(LEDGER_BITS):
+        ledger = sample_ledger_upper(d, m, n, budget)
+        return events_agree(_name(d, m), events, Fraction(1) if bound is None else bound, ledger)
+
+
 def _times(n: int | None, unit: int) -> str:
     # Rounded up, as n is.
     return "no" if n is None else f"{math.ceil(Fraction(1000 * n, unit)) / 1000:g}"
@@ -118,6 +145,11 @@ def _comparison_name(d: int, m: int) -> str:
 
 def _explicit_cells(profile: Profile) -> tuple[Cell, ...]:
     return (
+        derivation_cell("corollary3", cost=2),
+        *(
+            Cell(name=f"events at {_name(d, m)}", check=partial(_check_events, d, m), cost=3)
+            for d, m in _CROSS_CHECKS[profile]
+        ),
         *(
             Cell(name=_name(d, m), check=partial(_check_bound, d, m), cost=1)
             for d, m in _GRID[profile]

@@ -216,6 +216,8 @@ def _kernel_error(rng: np.random.Generator) -> float:
     own, mixed, other = _by_enumeration(case)
     moments = slope_moments(gamma, gamma_tilde, case.support)
     found = moments.covariance.quadratic(case.r, case.r_tilde)
+    if not math.isfinite(found):
+        return math.nan
     error = float(abs(Fraction(found) - (own + 2 * mixed + other)))
     # sum |r_i| sqrt(M_ii) over both heads, M the second moments.
     size = 0.0

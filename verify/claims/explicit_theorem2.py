@@ -14,13 +14,11 @@ from typing import TYPE_CHECKING
 
 from verify.claim import Cell, Claim, Evidence, Grade, Profile
 from verify.claims.derivation import derivation_cell
+from verify.claims.ledger_agreement import LEDGER_BITS, cross_check, events_agree
 from verify.seeds import Streams
 
 if TYPE_CHECKING:
-    from flint import arb
-
     from numerics.balls.theorem2 import Budget
-    from verify.ledger_bound import EventKey
 
 __all__ = [
     "CLAIMS",
@@ -42,7 +40,7 @@ _FAILURE = Fraction(1, 10)
 _LEAST_WIDTH = 36
 
 # The ledger is evaluated at fewer bits than the certificate, whose bounds are rounded to safety.
-_LEDGER_BITS, _BITS = 128, 192
+_BITS = 192
 _DIGITS = 5
 
 _LEDGERS = ("one_step", "score_bounds", "theorem2")
@@ -230,7 +228,6 @@ def _check_signs(_streams: Streams) -> Evidence:
 
 def _check_events(d: int, m: int, _streams: Streams) -> Evidence:
     """Hold the kernel's events against the ledger's, one by one and in total."""
-    from numerics.balls.exact import from_fraction
     from numerics.balls.precision import working_precision
     from numerics.balls.theorem2 import failure_events
     from verify.ledger_bound import ledger_upper
@@ -239,20 +236,9 @@ def _check_events(d: int, m: int, _streams: Streams) -> Evidence:
     budget, bound = certified_upper(d, m, scale)
     with working_precision(_BITS):
         events = failure_events(d, m, budget, scale=scale, tolerance=TOLERANCE)
-    with working_precision(_LEDGER_BITS):
+    with working_precision(LEDGER_BITS):
         ledger = ledger_upper(d, m, budget, scale=scale, tolerance=TOLERANCE)
-        kernel: dict[EventKey, arb] = {(each.name, each.head): each.probability for each in events}
-        differences = _differences(kernel, ledger.events)
-        if len(kernel) != len(events):
-            differences.append("an event occurs twice")
-        if not ledger.total.overlaps(from_fraction(bound)):
-            differences.append("the total")
-    return _cross_check(
-        f"events at {_name(d, m)}",
-        differences,
-        agreed=f"{len(events)} events and their sum agree",
-        claimed="the kernel's events are the ledger's, for both heads, with the same bounds",
-    )
+        return events_agree(_name(d, m), events, bound, ledger)
 
 
 def _check_converse(d: int, m: int, _streams: Streams) -> Evidence:
@@ -265,36 +251,13 @@ def _check_converse(d: int, m: int, _streams: Streams) -> Evidence:
     budget = best_converse_budget(d, m)
     with working_precision(_BITS):
         kernel = failure_lower(d, m, budget)
-    with working_precision(_LEDGER_BITS):
+    with working_precision(LEDGER_BITS):
         agree = kernel.overlaps(ledger_lower(d, m, budget))
-    return _cross_check(
+    return cross_check(
         f"lower bound at {_name(d, m)}",
         [] if agree else ["the lower bound"],
         agreed="both agree",
         claimed="the kernel's lower bound is the ledger's",
-    )
-
-
-def _differences(kernel: Mapping[EventKey, arb], ledger: Mapping[EventKey, arb]) -> list[str]:
-    """Name what only one of two knows, and what they bound differently."""
-    return [
-        f"{name} ({head or 'both heads'})"
-        for name, head in dict.fromkeys([*ledger, *kernel])
-        if (name, head) not in kernel
-        or (name, head) not in ledger
-        or not kernel[name, head].overlaps(ledger[name, head])
-    ]
-
-
-def _cross_check(name: str, differences: list[str], *, agreed: str, claimed: str) -> Evidence:
-    return Evidence(
-        cell=name,
-        subject="cross-check",
-        method="the ledger's formulas in ball arithmetic",
-        grade=Grade.REFUTED if differences else Grade.CERTIFIED,
-        computed=f"differ: {', '.join(differences)}" if differences else agreed,
-        claimed=claimed,
-        precision=f"{_LEDGER_BITS} bits",
     )
 
 
