@@ -90,8 +90,8 @@ def _obey(arguments: Sequence[str]) -> int:
     parser = _Parser(
         prog="python -m derivations",
         description="Print and check the symbolic derivations.",
-        epilog="exit codes: 0 all checks hold, 1 a check failed, 2 bad request, 3 interrupted or"
-        " output not written",
+        epilog="exit codes: 0 no check failed (open steps say what decides them), 1 a check failed,"
+        " 2 bad request, 3 interrupted or output not written",
         allow_abbrev=False,
     )
     parser.add_argument("name", metavar="NAME", nargs="?", help="a derivation; default: list them")

@@ -34,6 +34,9 @@ def text(derivation: Derivation, results: Sequence[CheckResult] = ()) -> str:
     for number, step in enumerate(derivation.steps, start=1):
         lines += ["", *_wrapped(f"{number:>2}. {plain(step.statement)}", "      ", first="")]
         lines += _wrapped(plain(step.reason), "    ")
+        for lemma in step.lemmas:
+            lemma_text = f"Lemma, {lemma.name}: {lemma.statement} ({lemma.source})"
+            lines += _wrapped(plain(lemma_text), "    ")
         lines += [f"    [{_verdict(result)}]" for result in results if result.number == number]
     return "\n".join(lines)
 
@@ -56,7 +59,8 @@ def fragment(derivation: Derivation, results: Sequence[CheckResult] = ()) -> str
     for number, step in enumerate(derivation.steps, start=1):
         lines += ["", f"% step {number}"]
         lines += [f"% {_verdict(result)}" for result in results if result.number == number]
-        lines += [rf"({number}) {step.reason}", *_display(step.statement)]
+        named = "".join(f" Lemma: {lemma.name} ({lemma.source})." for lemma in step.lemmas)
+        lines += [rf"({number}) {step.reason}{named}", *_display(step.statement)]
     for heading, formulas in (
         (("% results", "In summary,"), derivation.formulas),
         (("% constants", "The constants are"), derivation.constants),

@@ -19,7 +19,8 @@ __all__ = ["ExplicitCorollary3", "explicit_corollary3"]
 
 _BITS = 192
 _SEARCH_BITS = 64
-_ROUNDS = 3
+_ROUNDS = 2
+_DOUBLINGS = 8
 _DIGITS = 4
 _MOST = 10**72  # beyond any n of interest; larger ones are not looked for
 
@@ -138,13 +139,19 @@ def _least(d: int, m: int, failure: Fraction, *, by_range: bool) -> tuple[int, S
     guess = leading_samples(d, m, float(failure))
     if by_range:
         guess *= d * d
+    # No smaller number suffices if the largest one does not.
+    most = best_sample_budget(d, m, _MOST, failure=float(failure), by_range=by_range)
+    if _bound(d, m, _MOST, most, by_range=by_range) > failure:
+        return None
     n = math.ceil(min(2 * guess, _MOST)) if math.isfinite(guess) else _MOST
     budget = best_sample_budget(d, m, n, failure=float(failure), by_range=by_range)
-    while _bound(d, m, n, budget, by_range=by_range) > failure:
-        if n >= _MOST:
-            return None
+    for _ in range(_DOUBLINGS):
+        if _bound(d, m, n, budget, by_range=by_range) <= failure:
+            break
         n = min(4 * n, _MOST)
         budget = best_sample_budget(d, m, n, failure=float(failure), by_range=by_range)
+    else:
+        n, budget = _MOST, most
     for _ in range(_ROUNDS):
         least = _bisected(d, m, n, budget, failure, by_range=by_range)
         improved = best_sample_budget(d, m, least, failure=float(failure), by_range=by_range)

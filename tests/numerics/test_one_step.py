@@ -6,8 +6,8 @@ import pytest
 from numerics.arguments import InvalidArgumentError
 from numerics.attention import complement
 from numerics.embeddings import sample_embeddings, uniform_direction
-from numerics.one_step import one_step
-from numerics.population import gradient
+from numerics.one_step import one_step, step_along
+from numerics.population import PopulationGradient, gradient
 
 C4 = np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, -1.0]])
 
@@ -73,3 +73,38 @@ def test_huge_steps_work_until_the_scores_overflow():
     assert step.gamma.sum() == 1
     with pytest.raises(InvalidArgumentError, match=r"^eta=1e\+300: the scores after the step"):
         one_step(1e5 * C4, [1e-5, 0.0], (0, 1), 1e300)
+
+
+def test_a_step_along_given_gradients():
+    rng = np.random.default_rng(5)
+    V, theta, other = sample_embeddings(rng, 9, 4), uniform_direction(rng, 4), rng.uniform(size=4)
+    start = gradient(V, theta, other, (2, 7))
+    given = step_along(V, theta, other, start, 4.0)
+    own = one_step(V, theta, (2, 7), 4.0, theta_tilde=other)
+    assert given.start is start
+    for name in ("theta", "theta_tilde", "scores", "scores_tilde", "gamma", "gamma_tilde"):
+        np.testing.assert_array_equal(getattr(given, name), getattr(own, name))
+    assert given.heads == own.heads
+    # The gradients are those that are given, each for its own query, whatever they come from.
+    made_up = PopulationGradient(0.0, np.arange(4.0), -np.ones(4))
+    step = step_along(V, theta, other, made_up, 0.5)
+    np.testing.assert_array_equal(step.theta, theta - 0.5 * np.arange(4.0))
+    np.testing.assert_array_equal(step.theta_tilde, other + 0.5)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"theta": [1.0, 0.0, 0.0]}, r"^theta=array of shape \(3,\)"),
+        ({"theta_tilde": [np.nan, 0.0]}, r"^theta_tilde"),
+        ({"start": PopulationGradient(0.0, np.ones(3), np.ones(2))}, r"^start\.theta=array"),
+        ({"start": PopulationGradient(0.0, np.ones(2), np.array([np.inf, 0]))}, r"^start\.theta_t"),
+        ({"eta": float("nan")}, r"^eta="),
+        ({"eta": 1e308, "theta": [1e300, 1e300]}, r"^eta=1e\+308: the scores after the step"),
+    ],
+)
+def test_a_step_along_what_does_not_fit_is_refused(wrong, message):
+    start = PopulationGradient(0.0, np.array([1.0, 2.0]), np.array([-1.0, 3.0]))
+    at = {"theta": [1.0, 0.0], "theta_tilde": [0.0, 1.0], "start": start, "eta": 1.0}
+    with pytest.raises(InvalidArgumentError, match=message):
+        step_along(1e3 * C4, **(at | wrong))

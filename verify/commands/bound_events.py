@@ -89,7 +89,7 @@ def vacuous_reason(events: Sequence[Event], *, total: str = "1 or more") -> str:
     """
     for event in events:
         if event.reason is not None:
-            return f"{event.name}: {event.reason}"
+            return f"{event.name} cannot be excluded; needed: {event.reason}"
     worst = costliest(events)
     return (
         f"the bounds of the events add up to {total}; the costliest is "

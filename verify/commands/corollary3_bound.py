@@ -57,7 +57,7 @@ def _document(found: ExplicitCorollary3, failure: ExactDecimal) -> dict[str, Any
     }
     if found.vacuous:
         document["reason"] = vacuous_reason(
-            found.events, total=f"more than {failure}, however many the samples"
+            found.events, total=f"more than {failure} at all numbers of samples that were tried"
         )
     return document
 

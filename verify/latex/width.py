@@ -56,6 +56,7 @@ _GLYPHS = {
     **dict.fromkeys((",", ";", ":"), 4.6),
     **dict.fromkeys((".", "'"), 3.0),
     r"\cdot": 7.3,
+    r"\infty": 10.1,
     r"\sum": 16.2,  # with the thin space before what is summed
     r"\prod": 14.6,
     r"\dots": 13.5,

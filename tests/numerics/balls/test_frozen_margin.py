@@ -106,7 +106,7 @@ def found(setting, lean):
     return float(embedded), float(sampled) / (math.sqrt(6) + 2)
 
 
-@pytest.mark.parametrize("setting", [*SETTINGS, (40, 1.1, 0.1, 0.9, 0.99, 60.0)])
+@pytest.mark.parametrize("setting", [*SETTINGS, (40, 1.0, 0.1, 0.9, 0.99, 60.0)])
 @pytest.mark.parametrize("lean", LEANS)
 def test_bounds_from_a_second_transcription(setting, lean):
     d, expected = setting[0], transcribed(*setting, lean)

@@ -324,6 +324,8 @@ def test_conditions_that_fail_name_the_event():
     with pytest.raises(UnmetConditionError, match=r"^sum of scores: 1 - 2 h") as unmet:
         score_bounds(100, 0.5, 0.495, 0.1)
     assert unmet.value.event == "sum of scores"
+    with pytest.raises(UnmetConditionError, match=r"^largest score: sigma <= 1$"):
+        score_bounds(100, 1 + 2**-52, 0.01, 0.1)
     bounds = score_bounds(1000, 0.3, 0.002, 0.02).slopes(arb(0.4))
     with pytest.raises(UnmetConditionError, match=r"^near margin: 1 - beta/alpha > rho_0"):
         bounds.stretch(arb(0.999))
