@@ -12,6 +12,7 @@ from verify.claims import (
     certified,
     corollary3,
     corollary3_draws,
+    corollary3_steps,
     corollary3_variance,
     embeddings,
     explicit_theorem2,
@@ -60,6 +61,7 @@ CLAIMS = register(
         corollary3_variance,
         corollary3,
         corollary3_draws,
+        corollary3_steps,
         parameters,
         kernels,
     )
