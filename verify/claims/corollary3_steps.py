@@ -28,7 +28,7 @@ _MOST_FAILURES = 0.15
 
 # d, trials, rough seconds; m = 4 d.
 _SETTINGS: Mapping[Profile, tuple[tuple[int, int, float], ...]] = {
-    "quick": ((64, 60, 0.5),),
+    "quick": ((64, 150, 1),),
     "standard": ((64, 150, 1), (128, 150, 2)),
     "full": ((64, 4000, 30), (128, 4000, 60), (256, 2000, 120)),
 }
