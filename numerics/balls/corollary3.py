@@ -116,9 +116,11 @@ def _events(d: int, m: int, n: int, budget: SampleBudget, *, by_range: bool) -> 
         name="largest score", head=None, probability=capped(2 * d * coordinate_tail(sigma, m))
     )
     yield Event(name="sum of scores", head=None, probability=capped(2 * (-sum_level).exp()))
-    yield Event(name="sum of squared scores", head=None, probability=(-squares_level).exp())
+    yield Event(name="sum of squared scores", head=None, probability=capped((-squares_level).exp()))
     yield Event(name="overlap", head=None, probability=capped(2 * coordinate_tail(rho_0, m)))
-    yield Event(name="energy along the support", head=None, probability=(-energy_level).exp())
+    yield Event(
+        name="energy along the support", head=None, probability=capped((-energy_level).exp())
+    )
 
     margin = FrozenMargin(noise, rho_0, energy)
     near, innermost = _near(d, m, samples, budget, margin)
@@ -141,7 +143,7 @@ def _events(d: int, m: int, n: int, budget: SampleBudget, *, by_range: bool) -> 
     ambient_energy_level = from_float(budget.ambient_energy_level)
     ambient_energy = 4 * squares_threshold(d - 3, m, ambient_energy_level) + 12
     sampled = capped((d - 2) * noise.tail(sampling, samples, ambient_energy))
-    support_noise = (-from_float(budget.support_level)).exp()
+    support_noise = capped((-from_float(budget.support_level)).exp())
     ambient_noise = capped((d - 2) * (-from_float(budget.ambient_level)).exp())
     energies = capped((d - 2) * (-ambient_energy_level).exp())
     for head in HEADS:

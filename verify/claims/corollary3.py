@@ -42,6 +42,9 @@ _COMPARISONS: Mapping[Profile, tuple[tuple[int, int], ...]] = {
     "standard": ((10**9, 1024),),
     "full": ((10**3, 1024), (10**4, 512), (10**6, 512), (10**9, 1024)),
 }
+# The moments of one sample, and the proof on top of them.
+_LEDGERS = ("sample_noise", "corollary3")
+
 # Where the kernel's events are held against those of the ledger.
 _CROSS_CHECKS: Mapping[Profile, tuple[tuple[int, int], ...]] = {
     "quick": ((10**9, 1024),),
@@ -145,7 +148,7 @@ def _comparison_name(d: int, m: int) -> str:
 
 def _explicit_cells(profile: Profile) -> tuple[Cell, ...]:
     return (
-        derivation_cell("corollary3", cost=2),
+        *(derivation_cell(name, cost=2) for name in _LEDGERS),
         *(
             Cell(name=f"events at {_name(d, m)}", check=partial(_check_events, d, m), cost=3)
             for d, m in _CROSS_CHECKS[profile]
