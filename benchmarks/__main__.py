@@ -19,7 +19,16 @@ from rich.table import Table
 if TYPE_CHECKING:  # the module loads NumPy, which must not be loaded before `_confine`
     from benchmarks.timing import Row
 
-_SUITES = ("gradient", "empirical", "worst_case", "trials", "certificate", "bound", "derivation")
+_SUITES = (
+    "gradient",
+    "empirical",
+    "worst_case",
+    "trials",
+    "certificate",
+    "bound",
+    "derivation",
+    "sweep",
+)
 _PAGE = Path(__file__).parents[1] / "docs" / "benchmarks.md"
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 

@@ -12,6 +12,7 @@ _SYMBOLS = {
     r"\gamma": "γ",
     r"\theta": "θ",
     r"\omega": "ω",
+    r"\chi": "χ",
     r"\kappa": "κ",
     r"\lambda": "λ",
     r"\nu": "ν",
@@ -24,6 +25,7 @@ _SYMBOLS = {
     r"\Lambda": "Λ",
     r"\Xi": "Ξ",
     r"\Psi": "Ψ",
+    r"\Phi": "Φ",
     r"\varpi": "ϖ",
     r"\Gamma": "Γ",
     r"\delta": "δ",
@@ -42,8 +44,11 @@ _SYMBOLS = {
     r"\int": "∫",
     r"\infty": "∞",
     r"\perp": "⊥",
+    r"\top": "T",
+    r"\varkappa": "ϰ",
     r"\circ": "°",
     r"\cup": "∪",
+    r"\subset": "⊂",
     r"\prod": "Π",
     r"\langle": "⟨",
     r"\rangle": "⟩",
@@ -58,6 +63,7 @@ _SYMBOLS = {
     r"\max": "max",
     r"\sup": "sup",
     r"\cdot": "·",
+    r"\times": "×",
     r"\cdots": "...",
     r"\ldots": "...",
     r"\dots": "...",
@@ -119,6 +125,8 @@ def _render(marks: list[str]) -> str:
         elif mark == r"\frac":
             above, below = _argument(marks), _argument(marks)
             pieces.append(f"{_grouped(above)}/{_grouped(below)}")
+        elif mark == r"\binom":
+            pieces.append(f"C({_argument(marks)}, {_argument(marks)})")
         elif mark in {r"\begin", r"\end"}:
             _argument(marks)
         elif mark == r"\sqrt":
@@ -152,4 +160,4 @@ def _script(mark: str, script: str) -> str:
 
 
 def _grouped(text: str) -> str:
-    return text if re.fullmatch(r"[^\s+*/()-]+", text) else f"({text})"
+    return text if re.fullmatch(r"[^\s+*/()-]+|C\([^()]*\)", text) else f"({text})"

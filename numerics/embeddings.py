@@ -1,7 +1,15 @@
 """Laws of the frozen positional embeddings, drawn in place.
 
 The paper draws the rows of V uniformly on the unit sphere (arXiv:2502.07553v2, section 2); the
-other laws are ours, to ask what that assumption is needed for. A matrix at d = 10^6, m = 256
+other laws are ours, to ask what that assumption is needed for. A law of a user's own is named
+``module:ATTRIBUTE`` and is an `EmbeddingLaw`, for example::
+
+    def draw(rng, d, m):
+        return rng.laplace(scale=(2 * m) ** -0.5, size=(d, m))
+
+    LAPLACE = EmbeddingLaw("entries Laplace, of variance 1/m", draw)
+
+A matrix at d = 10^6, m = 256
 takes 2 GiB, so it is drawn into its own memory and scaled in blocks of rows.
 """
 
@@ -16,10 +24,19 @@ from typing import SupportsIndex
 import numpy as np
 from numpy.typing import NDArray
 
-from numerics.arguments import InvalidArgumentError, integer_at_least, row_blocks
+from numerics.arguments import InvalidArgumentError, finite_array, integer_at_least, row_blocks
+from numerics.plug_ins import load_plug_in
 
-__all__ = ["LAWS", "EmbeddingLaw", "check_law", "sample_embeddings", "uniform_direction"]
+__all__ = [
+    "LAWS",
+    "EmbeddingLaw",
+    "check_law",
+    "find_law",
+    "sample_embeddings",
+    "uniform_direction",
+]
 
+_OWN_LAWS = "file:PATH (V from an .npy or .npz file) or module:ATTRIBUTE (an EmbeddingLaw)"
 _SINUSOID_BASE = 10_000.0  # the wavelengths of the usual positional code: 2 pi to 2 pi 10^4
 
 
@@ -42,17 +59,30 @@ class EmbeddingLaw:
     independent: bool = False
 
 
+def find_law(name: str) -> EmbeddingLaw:
+    """Return a law by its name, a key of `LAWS` or ``module:ATTRIBUTE``.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If there is no such law, or the module cannot be imported.
+    """
+    if name in LAWS:
+        return LAWS[name]
+    if ":" in name:
+        return load_plug_in("law", name, EmbeddingLaw)
+    raise InvalidArgumentError("law", name, f"must be one of {', '.join(LAWS)}, {_OWN_LAWS}")
+
+
 def check_law(law: str, d: int, m: int) -> None:
     """Refuse a law that does not exist or has no matrix of this shape.
 
     Raises
     ------
     InvalidArgumentError
-        If the law is unknown, or needs ``d <= m`` and does not have it.
+        As `find_law`; or if the law needs ``d <= m`` and does not have it.
     """
-    if law not in LAWS:
-        raise InvalidArgumentError("law", law, f"must be one of {', '.join(LAWS)}")
-    if LAWS[law].independent and d > m:
+    if find_law(law).independent and d > m:
         raise InvalidArgumentError("law", law, f"needs d <= m, and d = {d}, m = {m}")
 
 
@@ -68,16 +98,30 @@ def sample_embeddings(
     d, m : int
         Number of positions (>= 2) and embedding dimension (>= 1).
     law : str
-        A key of `LAWS`.
+        As in `find_law`.
 
     Raises
     ------
     InvalidArgumentError
-        If `d` or `m` is too small, or `check_law` refuses.
+        If `d` or `m` is too small, `check_law` refuses, or a law of a user's own fails or draws
+        anything but a finite real ``(d, m)`` matrix.
     """
     d, m = integer_at_least("d", d, 2), integer_at_least("m", m, 1)
     check_law(law, d, m)
-    return LAWS[law].draw(rng, d, m)
+    return LAWS[law].draw(rng, d, m) if law in LAWS else _draw_own(rng, d, m, law)
+
+
+def _draw_own(rng: np.random.Generator, d: int, m: int, law: str) -> NDArray[np.float64]:
+    try:
+        V = finite_array("V", find_law(law).draw(rng, d, m), 2)
+    except Exception as failure:  # a function of the user's may fail in any way
+        reason = " ".join(str(failure).split()) or type(failure).__name__
+        raise InvalidArgumentError("law", law, f"drew no embeddings: {reason}") from None
+    if V.shape != (d, m):
+        raise InvalidArgumentError(
+            "law", law, f"drew an array of shape {V.shape}; it must be ({d}, {m})"
+        )
+    return np.ascontiguousarray(V)
 
 
 def uniform_direction(rng: np.random.Generator, m: SupportsIndex) -> NDArray[np.float64]:

@@ -6,7 +6,9 @@ x_a x_b its slopes and gradient are
 
     h_i = dL_n/dgamma_i = (1/n) sum 2 e q x_i,    grad_theta L_n = sum_i gamma_i h_i (v_i - vbar),
 
-and theta~ by p and q exchanged. Samples are drawn packed to bits, summed up and forgotten.
+and theta~ by p and q exchanged. So for softmax; another attention map has its own transposed
+derivative in place of gamma_i (h_i - sum_j gamma_j h_j). Samples are drawn packed to bits, summed
+up and forgotten.
 """
 
 from __future__ import annotations
@@ -25,11 +27,12 @@ from numpy.typing import ArrayLike, NDArray
 from numerics.arguments import (
     check_support,
     embedding_matrix,
+    finite_array,
     integer_at_least,
-    probability_vector,
+    refuse_non_finite,
     vector_of_length,
 )
-from numerics.attention import softmax
+from numerics.attention_maps import SOFTMAX, AttentionMap, weights_at
 from numerics.passes import all_scores, weighted_sums
 from numerics.sample_sums import MOST_SAMPLES, SampleSums, sum_samples
 from numerics.samples import SampleStream, packed_columns, skip_samples
@@ -87,6 +90,7 @@ def empirical_gradient(
     n: SupportsIndex,
     threads: SupportsIndex = 1,
     chunks: SupportsIndex | None = None,
+    attention: AttentionMap = SOFTMAX,
 ) -> EmpiricalGradient:
     """Return the empirical loss and both gradients from `n` fresh samples, at any queries.
 
@@ -100,25 +104,29 @@ def empirical_gradient(
         Embeddings; never copied if its rows or columns are contiguous.
     theta, theta_tilde : array_like, shape (m,)
         The queries of the two heads.
+    attention : AttentionMap
+        What turns scores into weights, softmax by default. For another, the error of the gradient
+        is that of the slopes pulled back by it.
 
     Raises
     ------
     InvalidArgumentError
-        If a shape does not fit, an entry is not finite, a score overflows, or as
-        `empirical_slopes`.
+        If a shape does not fit, an entry is not finite, scores, weights or the gradient overflow,
+        or as `empirical_slopes`.
     """
     V = embedding_matrix(V)
     m = V.shape[1]
     queries = np.stack(
         [vector_of_length("theta", theta, m), vector_of_length("theta_tilde", theta_tilde, m)]
     )
-    gamma, gamma_tilde = (softmax(scores) for scores in all_scores(V, queries))
+    scores, scores_tilde = all_scores(V, queries)
+    gamma = weights_at("theta", scores, attention)
+    gamma_tilde = weights_at("theta_tilde", scores_tilde, attention)
     slopes = empirical_slopes(rng, gamma, gamma_tilde, support, n=n, threads=threads, chunks=chunks)
-    heads = ((gamma, slopes.gamma), (gamma_tilde, slopes.gamma_tilde))
-    with np.errstate(under="ignore"):
-        # sum_i gamma_i h_i (v_i - vbar) = sum_i gamma_i (h_i - sum_j gamma_j h_j) v_i.
-        weights = np.stack([weight * (h - weight @ h) for weight, h in heads])
-        both = weighted_sums(weights, V)
+    heads = ((scores, gamma, slopes.gamma), (scores_tilde, gamma_tilde, slopes.gamma_tilde))
+    with np.errstate(all="ignore"):
+        both = weighted_sums(np.stack([attention.pull_back(*head) for head in heads]), V)
+    refuse_non_finite("gradient", both)
     return EmpiricalGradient(slopes.loss, both[0], both[1])
 
 
@@ -139,19 +147,20 @@ def empirical_slopes(
     `chunks`, as all sums are sums of integers. Memory does not grow with `n`: a thread takes some
     1.5 KiB for each position and a few mebibytes.
 
-    Accuracy: with u = 2^-53, each slope and the loss is within (d / 128 + 60) u of its exact value
-    for these samples, whatever `n`. This is proved below. While the heads spread over all
-    positions, h_a is about -2 gamma~_b, of order 2 / d, so that relative to the largest slope the
-    error is below 1e-10 up to d = 10^4 even in the worst case. Errors of single samples do not
-    conspire: as measured, it is 3e-14 at d = 2048 from 2^15 samples, and less from more samples or
-    for smaller d. A single slope near zero can have a larger relative error.
+    Accuracy: with u = 2^-53 and for probability vectors, each slope and the loss is within
+    (d / 128 + 60) u of its exact value for these samples, whatever `n`. This is proved below, for
+    other weights too. While the heads spread over all positions, h_a is about -2 gamma~_b, of order
+    2 / d, so that relative to the largest slope the error is below 1e-10 up to d = 10^4 even in the
+    worst case. Errors of single samples do not conspire: as measured, it is 3e-14 at d = 2048 from
+    2^15 samples, and less from more samples or for smaller d. A single slope near zero can have a
+    larger relative error.
 
     Parameters
     ----------
     rng : numpy.random.Generator
         Source of the samples, a PCG64.
     gamma, gamma_tilde : array_like, shape (d,)
-        Probability vectors, the attention of the two heads.
+        The attention of the two heads: probability vectors, or any finite weights.
     support : pair of int
         The positions (a, b), 0-based.
     n : int
@@ -164,8 +173,8 @@ def empirical_slopes(
     Raises
     ------
     InvalidArgumentError
-        If the vectors are no probability vectors of one length, the support does not fit, the
-        generator is no PCG64, or a number is too small.
+        If the weights are no finite vectors of one length or so large that a loss could overflow,
+        the support does not fit, the generator is no PCG64, or a number is too small.
 
     Notes
     -----
@@ -174,12 +183,12 @@ def empirical_slopes(
     2 c + 3 u, and e q by 4 c + 5 u, as |p|, |q| <= 1 and |e| <= 2. Rounding to a multiple of 2^-48
     adds 16 u. A slope is the mean of 2 e q x_i, and is rounded once more from at most 4: in all
     (d / 128 + 54) u. For e^2 it is (d / 128 + 44) u likewise. The rest of the 60 covers a total
-    attention that is 1 only up to 1e-9, and terms of the second order in u.
+    attention that is 1 only up to 1e-9, and terms of the second order in u. Weights of totals up
+    to 2^j and 2^k change only the units (`numerics.sample_sums.Units`): all of this is multiplied
+    by 2^(2 j + 2 k) for the loss, and by 2^(j + 2 k) and 2^(2 j + k) for the slopes.
     """
-    gamma = probability_vector("gamma", gamma)
+    gamma, gamma_tilde, support = _checked(gamma, gamma_tilde, support)
     d = gamma.shape[0]
-    gamma_tilde = probability_vector("gamma_tilde", gamma_tilde, d)
-    support = check_support(support, d)
     n = integer_at_least("n", n, 1)
     threads = integer_at_least("threads", threads, 1)
     chunks = threads if chunks is None else integer_at_least("chunks", chunks, 1)
@@ -220,16 +229,22 @@ def packed_slopes(
     Raises
     ------
     InvalidArgumentError
-        If the vectors are no probability vectors of one length, the support does not fit, or
-        `packed` holds no such bytes or no sample.
+        If the weights are no finite vectors of one length or so large that a loss could overflow,
+        the support does not fit, or `packed` holds no such bytes or no sample.
     """
-    gamma = probability_vector("gamma", gamma)
+    gamma, gamma_tilde, support = _checked(gamma, gamma_tilde, support)
     d = gamma.shape[0]
-    gamma_tilde = probability_vector("gamma_tilde", gamma_tilde, d)
-    support = check_support(support, d)
     return _slopes(sum_samples(gamma, gamma_tilde, support, [packed_columns(packed, d)]))
 
 
 def _slopes(sums: SampleSums) -> EmpiricalSlopes:
     slopes = sums.mean_slopes()
     return EmpiricalSlopes(sums.mean_loss(), slopes[0], slopes[1])
+
+
+def _checked(
+    gamma: ArrayLike, gamma_tilde: ArrayLike, support: tuple[SupportsIndex, SupportsIndex]
+) -> tuple[NDArray[np.float64], NDArray[np.float64], tuple[int, int]]:
+    gamma = finite_array("gamma", gamma, 1)
+    gamma_tilde = vector_of_length("gamma_tilde", gamma_tilde, gamma.shape[0])
+    return gamma, gamma_tilde, check_support(support, gamma.shape[0])

@@ -1,10 +1,11 @@
 """Certificates and counterexamples that travel: one JSON file from which a verdict is re-decided.
 
-The file holds the exact inputs and what was concluded from them. Replaying reads the inputs,
-checks that they are the ones the file was made from, and decides again; what the file says was
-concluded is compared, never believed. Numbers are strings of exact values: the arrays in binary64
-hexadecimal, step size and tolerance in decimal. Large embeddings that were drawn are kept as their
-draw. Nothing in the file is ever executed.
+There are two questions: what one step of softmax attention reaches, and what many steps of another
+attention map do. The file holds the exact inputs and what was concluded from them. Replaying reads
+the inputs, checks that they are the ones the file was made from, and decides again; what the file
+says was concluded is compared, never believed. Numbers are strings of exact values: the arrays in
+binary64 hexadecimal, step size and tolerance in decimal. Large embeddings that were drawn are kept
+as their draw. Nothing in the file is ever executed.
 """
 
 from __future__ import annotations
@@ -31,15 +32,17 @@ from verify.instance import Instance, draw_origin
 from verify.memory import embedding_bytes, refuse_beyond_memory
 from verify.origin import Origin
 
-__all__ = ["Question", "exact_binary64", "load_bundle", "save_bundle"]
+__all__ = ["DescentQuestion", "Question", "exact_binary64", "load_bundle", "save_bundle"]
 
 FORMAT = "xorverify-bundle-1"
-CLAIM = "theorem2-instances"
+ONE_STEP, DESCENT = "theorem2-instances", "softmax-is-necessary"
+"""The claims that a bundle can belong to, one for each question."""
 
 # Above this many entries, drawn embeddings are kept as their draw.
 _WRITTEN_OUT = 4096
 _HEX = re.compile(r"-?0x[01]\.[0-9a-f]{1,13}p[+-][0-9]{1,4}|-?0x0\.0p\+0")
 _LARGEST_FILE = 1 << 30
+_MOST_STEPS = 100_000
 _NAMES = ("V", "theta", "theta_tilde")
 
 
@@ -58,6 +61,22 @@ class Question:
     instance: Instance
     eta: ExactDecimal
     tolerance: ExactDecimal
+
+
+@dataclass(frozen=True)
+class DescentQuestion(Question):
+    """The same after a number of steps with another attention map.
+
+    Parameters
+    ----------
+    attention : str
+        The map, a key of `numerics.balls.attention_descent.MAPS`.
+    steps : int
+        How many steps.
+    """
+
+    attention: str
+    steps: int
 
 
 def exact_binary64(value: float) -> ExactDecimal:
@@ -90,10 +109,14 @@ def save_bundle(path: Path, question: Question, result: Mapping[str, object]) ->
         "eta": question.eta.text,
         "tolerance": question.tolerance.text,
     }
+    claim = ONE_STEP
+    if isinstance(question, DescentQuestion):
+        claim = DESCENT
+        inputs |= {"attention": question.attention, "steps": question.steps}
     digests = {name: _digest(array) for name, array in arrays.items()}
     document = {
         "format": FORMAT,
-        "claim": CLAIM,
+        "claim": claim,
         "versions": {"xorverify": version(), **package_versions()},
         "inputs": inputs,
         "sha256": {**digests, "inputs": _text_digest(inputs)},
@@ -109,7 +132,7 @@ def load_bundle(path: Path) -> tuple[Question, str]:
     Returns
     -------
     question : Question
-        What to decide again.
+        What to decide again; a `DescentQuestion` if the bundle is about many steps.
     verdict : str
         What was concluded when the bundle was saved.
 
@@ -131,6 +154,11 @@ def load_bundle(path: Path) -> tuple[Question, str]:
         verdict = document["result"]["verdict"]
         if verdict not in ("certified", "refuted"):
             raise _unusable(path, "its verdict is neither certified nor refuted")
+        claim = document["claim"]
+        if claim not in (ONE_STEP, DESCENT):
+            raise _unusable(path, f"no bundle belongs to the claim {claim}")
+        if claim == DESCENT:
+            return DescentQuestion(instance, eta, tolerance, *_descent(path, inputs)), verdict
         return Question(instance, eta, tolerance), verdict
     except (KeyError, TypeError) as missing:
         raise _unusable(path, f"an entry is missing or of the wrong kind ({missing})") from None
@@ -162,6 +190,15 @@ def _instance(path: Path, inputs: Mapping[str, Any]) -> Instance:
     if V.ndim != 2 or not theta.shape == theta_tilde.shape == V.shape[1:]:
         raise _unusable(path, "the shapes of V, theta and theta_tilde do not fit")
     return Instance(V, theta, theta_tilde, check_support((*support,), len(V)))
+
+
+def _descent(path: Path, inputs: Mapping[str, Any]) -> tuple[str, int]:
+    attention, steps = inputs["attention"], inputs["steps"]
+    if not isinstance(attention, str) or type(steps) is not int:
+        raise _unusable(path, "attention must be a name and steps an integer")
+    if not 0 <= steps <= _MOST_STEPS:
+        raise _unusable(path, f"steps must be in 0..{_MOST_STEPS}")
+    return attention, steps
 
 
 def _array(path: Path, name: str, given: Mapping[str, Any]) -> NDArray[np.float64]:

@@ -3,28 +3,31 @@
 from __future__ import annotations
 
 import json
-import lzma
-import math
-import struct
-import tokenize
 import zipfile
-import zlib
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO
 
 import numpy as np
-from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from numerics.arguments import InvalidArgumentError, check_support, finite_array
-from numerics.embeddings import sample_embeddings, uniform_direction
+from numerics.embeddings import LAWS, uniform_direction
+from verify.archives import add_arrays, read_archive
+from verify.array_files import ArrayFile
+from verify.embedding_laws import draw_embeddings
 from verify.files import write_atomically
-from verify.memory import refuse_beyond_memory
 from verify.origin import Origin
 from verify.seeds import Streams
 
-__all__ = ["Instance", "draw_instance", "draw_origin", "load_instance", "save_instance"]
+__all__ = [
+    "Instance",
+    "draw_instance",
+    "draw_origin",
+    "draw_trial",
+    "load_instance",
+    "save_instance",
+]
 
 _REQUIRED = ("V", "theta")
 _OPTIONAL = ("theta_tilde", "support", "eta")
@@ -48,7 +51,7 @@ class Instance:
     eta : float, optional
         Step size.
     origin : Origin, optional
-        The draw that made it, if a draw did.
+        The draw that made it, if a draw did that can be repeated from these few numbers.
     """
 
     V: NDArray[np.float64]
@@ -92,9 +95,34 @@ def draw_instance(
         b = int(rng.integers(d - 1))
         support = (a, b + (b >= a))
     support = check_support(support, d)
-    V = sample_embeddings(rng, d, m, law=law)
+    V = draw_embeddings(rng, d, m, law=law)
     theta = uniform_direction(rng, m)
     return Instance(V, theta, -theta, support)
+
+
+def draw_trial(
+    d: int,
+    m: int,
+    *,
+    law: str,
+    seed: int,
+    trial: int,
+    support: tuple[int, int] | None = None,
+) -> Instance:
+    """Draw the instance of a Monte Carlo trial, with its origin if the law is one of ours.
+
+    A law of a user's own is a file or a program that may change, so that nothing here could
+    repeat the draw: such an instance has its numbers alone.
+
+    Raises
+    ------
+    InvalidArgumentError
+        As `draw_instance`.
+    """
+    if law in LAWS:
+        origin = Origin(d=d, m=m, law=law, seed=seed, trial=trial, support=support)
+        return draw_origin(origin)
+    return draw_instance(Streams(seed).trial(trial), d, m, law=law, support=support)
 
 
 def draw_origin(origin: Origin) -> Instance:
@@ -127,10 +155,8 @@ def load_instance(path: Path, *, support: tuple[int, int] | None = None) -> Inst
         If the file cannot be read, an array is missing or has the wrong kind or shape, an entry
         is not finite, or no support is given anywhere.
     """
-    arrays = _read_arrays(path)
-    for name in _REQUIRED:
-        if name not in arrays:
-            raise InvalidArgumentError("instance", path, f"the array {name} is missing")
+    file = ArrayFile(path, "instance", str(path), "instance file")
+    arrays = read_archive(file, required=_REQUIRED, optional=_OPTIONAL)
     V = finite_array("V", arrays["V"], 2)
     d, m = V.shape
     if d < 2 or m < 1:
@@ -177,11 +203,7 @@ def save_instance(what: str, path: Path, instance: Instance) -> None:
 
     def write(stream: IO[bytes]) -> None:
         with zipfile.ZipFile(stream, "w", allowZip64=True) as archive:
-            for name, array in arrays.items():
-                # A fixed date, so that the same instance is the same file.
-                entry = zipfile.ZipInfo(f"{name}.npy", date_time=(1980, 1, 1, 0, 0, 0))
-                with archive.open(entry, "w", force_zip64=True) as member:
-                    npy.write_array(member, array, allow_pickle=False)
+            add_arrays(archive, arrays)
             if instance.origin is not None:
                 archive.writestr(zipfile.ZipInfo(_ORIGIN), json.dumps(instance.origin.as_json()))
 
@@ -205,31 +227,6 @@ def _support(array: NDArray[np.generic]) -> tuple[int, int]:
     return int(array[0]), int(array[1])
 
 
-def _read_arrays(path: Path) -> dict[str, NDArray[np.generic]]:
-    """Return the arrays of an archive by name, without ever running what a pickle says."""
-    arrays: dict[str, NDArray[np.generic]] = {}
-    try:
-        with zipfile.ZipFile(path) as archive:
-            present = set(archive.namelist())
-            _refuse_unknown_arrays(present, path)
-            for name in (*_REQUIRED, *_OPTIONAL):
-                member = f"{name}.npy"
-                if member in present:
-                    _refuse_unfit_header(archive, member, path)
-                    with archive.open(member) as stream:
-                        arrays[name] = npy.read_array(stream, allow_pickle=False)
-    except InvalidArgumentError:
-        raise
-    except FileNotFoundError:
-        raise _unreadable(path, "there is no such file") from None
-    except zipfile.BadZipFile:
-        raise _unreadable(path, "not a complete npz archive") from None
-    except _READ_FAILURES as failure:
-        reason = " ".join(str(failure).split()) or type(failure).__name__
-        raise _unreadable(path, reason) from None
-    return arrays
-
-
 def _read_origin(path: Path) -> Origin | None:
     """Return the draw that a file claims for itself; one that makes no sense is no draw."""
     with zipfile.ZipFile(path) as archive:
@@ -241,48 +238,3 @@ def _read_origin(path: Path) -> Origin | None:
         return Origin.from_json("instance", json.loads(text))
     except (InvalidArgumentError, ValueError):
         return None
-
-
-# What a damaged or foreign archive can raise: from the operating system, the zip container
-# (unsupported or encrypted members), its compression, and the array header.
-_READ_FAILURES = (
-    OSError,
-    ValueError,
-    TypeError,
-    EOFError,
-    KeyError,
-    RuntimeError,
-    zlib.error,
-    lzma.LZMAError,
-    SyntaxError,
-    struct.error,
-    tokenize.TokenError,
-    MemoryError,
-    OverflowError,
-)
-
-
-def _refuse_unknown_arrays(present: set[str], path: Path) -> None:
-    """Refuse a misspelt name: an array that is silently left out would change the result."""
-    known = (*_REQUIRED, *_OPTIONAL)
-    unknown = {name for name in present if name.endswith(".npy")} - {f"{n}.npy" for n in known}
-    if unknown:
-        name = min(unknown).removesuffix(".npy")
-        raise InvalidArgumentError(
-            "instance", path, f"unknown array {name}; the arrays are {', '.join(known)}"
-        )
-
-
-def _refuse_unfit_header(archive: zipfile.ZipFile, member: str, path: Path) -> None:
-    """Refuse an array by its header alone: objects, and sizes that would not fit."""
-    with archive.open(member) as stream:
-        version = npy.read_magic(stream)
-        read_header = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
-        shape, _, dtype = read_header(stream)
-    if dtype.hasobject:
-        raise _unreadable(path, f"{member} holds Python objects, which are never loaded")
-    refuse_beyond_memory("instance", path, math.prod(shape) * dtype.itemsize)
-
-
-def _unreadable(path: Path, reason: str) -> InvalidArgumentError:
-    return InvalidArgumentError("instance", path, f"unreadable instance file: {reason}")

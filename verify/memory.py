@@ -6,7 +6,7 @@ import os
 
 from numerics.arguments import InvalidArgumentError
 
-__all__ = ["WORKER_BYTES", "embedding_bytes", "refuse_beyond_memory"]
+__all__ = ["WORKER_BYTES", "embedding_bytes", "refuse_beyond_memory", "usable_bytes"]
 
 WORKER_BYTES = 150 << 20
 """What a worker process takes before it holds any data: the interpreter and its libraries."""
@@ -18,6 +18,11 @@ _USABLE = 0.8
 def embedding_bytes(d: int, m: int) -> int:
     """Return the bytes a trial at ``(d, m)`` needs: V once, and some vectors of length d."""
     return 8 * d * m + 8 * 24 * d
+
+
+def usable_bytes() -> int:
+    """Return how many bytes of this machine's memory can be used: four fifths of them."""
+    return int(_USABLE * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
 
 
 def refuse_beyond_memory(what: str, value: object, needed: int) -> None:
@@ -35,7 +40,7 @@ def refuse_beyond_memory(what: str, value: object, needed: int) -> None:
     InvalidArgumentError
         If `needed` is more than four fifths of the physical memory.
     """
-    usable = int(_USABLE * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+    usable = usable_bytes()
     if needed > usable:
         raise InvalidArgumentError(
             what,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from numerics.arguments import InvalidArgumentError, check_support, integer_at_least
-from numerics.embeddings import check_law
+from numerics.embeddings import LAWS, check_law
 
 __all__ = ["Origin"]
 
@@ -22,7 +22,8 @@ class Origin:
     d, m : int
         Sizes.
     law : str
-        Law of the embeddings.
+        Law of the embeddings, a key of `numerics.embeddings.LAWS`: a draw under a law of a
+        user's own cannot be repeated from a name.
     seed, trial : int
         Root seed, and which trial.
     support : pair of int, optional
@@ -61,6 +62,9 @@ class Origin:
             raise InvalidArgumentError(what, "origin", f"must have the fields {names}")
         d, m = _integer(given, "d", 2), _integer(given, "m", 1)
         law = str(given["law"])
+        # What comes from a file never makes this program import or open anything.
+        if law not in LAWS:
+            raise InvalidArgumentError("law", law, f"must be one of {', '.join(LAWS)}")
         check_law(law, d, m)
         support = given.get("support")
         if support is not None:

@@ -1,28 +1,62 @@
-"""Independent calls on worker processes; one that dies takes only its own call with it."""
+"""Independent calls on worker processes; one that dies takes only its own call with it.
+
+Every worker has a pipe of its own and one call at a time. So a worker that is killed, be it in the
+middle of a message, can neither block the others nor leave it open which call it was at.
+"""
 
 from __future__ import annotations
 
 import multiprocessing
 import os
 import signal
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, as_completed
+import threading
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing, suppress
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from functools import cache, partial
+from multiprocessing.connection import Connection, wait
+from multiprocessing.reduction import ForkingPickler
+from types import TracebackType
+from typing import Any, Generic, TypeVar
 
-from pebble import ProcessExpired, ProcessPool
 from threadpoolctl import threadpool_limits
 
-__all__ = ["Failure", "available_cores", "run_calls"]
+__all__ = [
+    "Failure",
+    "WorkersLostError",
+    "available_cores",
+    "describe",
+    "run_calls",
+    "stream_calls",
+    "use_one_thread",
+]
 
+Call = TypeVar("Call")
 Result = TypeVar("Result")
+
+_EXIT_SECONDS = 5.0  # that a process may take to end after it has closed its pipe
+_MOST_FALSE_STARTS = 5  # workers in a row that die before they begin: then none ever will
+_THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 @dataclass(frozen=True)
 class Failure:
-    """A call that produced no result, and why, in a line."""
+    """A call that produced no result.
+
+    Parameters
+    ----------
+    reason : str
+        Why, in a line.
+    died : bool
+        Whether its worker process died, and the call with it.
+    """
 
     reason: str
+    died: bool = False
+
+
+class WorkersLostError(RuntimeError):
+    """Worker processes die before they can do anything."""
 
 
 def available_cores() -> int:
@@ -49,44 +83,216 @@ def run_calls(
     tuple
         Index into `calls`, and the result; or a `Failure` if the call raised or its worker died.
 
+    Raises
+    ------
+    WorkersLostError
+        As `stream_calls`, whose notes hold here too.
+    """
+    waiting = iter(enumerate(calls))
+    each = stream_calls(partial(_apply, function), lambda: next(waiting, None), jobs=jobs)
+    with closing(each):
+        for (index, _), outcome in each:
+            yield index, outcome
+
+
+def stream_calls(
+    function: Callable[[Call], Result], take: Callable[[], Call | None], *, jobs: int
+) -> Generator[tuple[Call, Result | Failure], None, None]:
+    """Yield ``(call, result)`` as the calls complete, which are asked for as workers come free.
+
+    Parameters
+    ----------
+    function : callable
+        Importable by name; it and its argument travel to another process.
+    take : callable
+        Returns the argument of the next call, or None if there is none for now. It is asked
+        again after each result; when no call runs and it returns None, that is the end.
+    jobs : int
+        Number of worker processes, and of calls that run at a time.
+
+    Yields
+    ------
+    tuple
+        The argument, and the result; or a `Failure` if the call raised or its worker died.
+
+    Raises
+    ------
+    WorkersLostError
+        If five workers in a row die before they begin a call.
+
     Notes
     -----
     Workers are started afresh (never forked), leave Ctrl-C to the parent, and use one thread for
     linear algebra, so that results do not depend on the number of cores. When the consumer stops
-    early, the workers are ended.
+    early, the workers are ended; when this process itself is killed, they end by themselves.
     """
-    pool = ProcessPool(
-        max_workers=min(jobs, len(calls)) or 1,
-        initializer=_prepare_worker,
-        context=multiprocessing.get_context("spawn"),
-    )
-    try:
-        index: dict[Future[Result], int] = {
-            pool.schedule(function, args=call): i for i, call in enumerate(calls)
-        }
-        for future in as_completed(index):
-            outcome: Result | Failure = _outcome(future)
-            yield index[future], outcome
-        pool.close()
-    finally:
-        pool.stop()
-        pool.join()
+    with _Crew(function) as crew:
+        while True:
+            while crew.running < jobs:
+                call = crew.take_back()
+                if call is None:
+                    call = take()
+                if call is None:
+                    break
+                crew.begin(call)
+            if not crew.running:
+                return
+            yield from crew.finished()
 
 
-def _outcome(future: Future[Result]) -> Result | Failure:
-    try:
-        return future.result()
-    except ProcessExpired as death:
-        return Failure(f"the worker process died (exit code {death.exitcode})")
-    except Exception as failure:  # whatever a call raises becomes the record of that call
-        return Failure(f"{type(failure).__name__}: {' '.join(str(failure).split())}")
+def describe(failure: BaseException) -> str:
+    """Return what an exception says, in a line."""
+    return f"{type(failure).__name__}: {' '.join(str(failure).split())}"
 
 
-_THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+def _apply(function: Callable[..., Result], call: tuple[int, tuple[Any, ...]]) -> Result:
+    return function(*call[1])
 
 
-def _prepare_worker() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+@cache
+def use_one_thread() -> None:
+    """Let linear algebra in this process use one thread, for good."""
     # Libraries that are loaded already are limited here, those still to come by what they read.
     threadpool_limits(limits=1)
     os.environ.update(dict.fromkeys(_THREAD_VARIABLES, "1"))
+
+
+class _Crew(Generic[Call, Result]):
+    """The workers of one stream of calls, and the calls they are at."""
+
+    def __init__(self, function: Callable[[Call], Result]) -> None:
+        self._function = function
+        self._idle: list[_Worker] = []
+        self._at_work: dict[object, tuple[_Worker, Call]] = {}
+        self._taken_back: list[Call] = []
+        self._false_starts = 0
+
+    def __enter__(self) -> _Crew[Call, Result]:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        failure: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        for worker in (*self._idle, *(worker for worker, _ in self._at_work.values())):
+            worker.end()
+
+    @property
+    def running(self) -> int:
+        """How many calls are running."""
+        return len(self._at_work)
+
+    def begin(self, call: Call) -> None:
+        """Hand a call to an idle worker, or to a new one."""
+        worker = self._idle.pop() if self._idle else _Worker()
+        self._at_work[worker.connection] = (worker, call)
+        worker.send((self._function, call))
+
+    def take_back(self) -> Call | None:
+        """Return a call whose worker died before it began, if there is one."""
+        return self._taken_back.pop() if self._taken_back else None
+
+    def finished(self) -> Iterator[tuple[Call, Result | Failure]]:
+        """Wait until something happens, and yield the calls that have ended."""
+        for connection in wait([worker.connection for worker, _ in self._at_work.values()]):
+            worker, call = self._at_work[connection]
+            try:
+                outcome = worker.receive()
+            except (EOFError, OSError):
+                del self._at_work[connection]
+                death = f"the worker process died (exit code {worker.wait_for_end()})"
+                if worker.begun:
+                    yield call, Failure(death, died=True)
+                else:
+                    self._taken_back.append(call)
+                    self._count_false_start(death)
+                continue
+            except Exception as failure:  # a result that nobody can read here
+                outcome = Failure(describe(failure))
+            if worker.begun:
+                del self._at_work[connection]
+                self._idle.append(worker)
+                yield call, outcome
+            else:
+                worker.begun, self._false_starts = True, 0
+
+    def _count_false_start(self, death: str) -> None:
+        self._false_starts += 1
+        if self._false_starts == _MOST_FALSE_STARTS:
+            raise WorkersLostError(f"{death} before it began, {_MOST_FALSE_STARTS} times in a row")
+
+
+class _Worker:
+    """A worker process and this end of its pipe.
+
+    It answers a call twice: that it has begun, and with the result.
+    """
+
+    def __init__(self) -> None:
+        context = multiprocessing.get_context("spawn")
+        self.connection, theirs = context.Pipe()
+        self.begun = False
+        self._process = context.Process(target=_serve, args=(theirs,), daemon=True)
+        # What is blocked here is blocked there from the first moment on: Ctrl-C is the parent's.
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            self._process.start()
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        # Only the worker holds that end now, so that its death closes the pipe.
+        theirs.close()
+
+    def send(self, message: object) -> None:
+        """Send a call; that the worker is dead shows when its answer is awaited."""
+        self.begun = False
+        with suppress(BrokenPipeError, ConnectionResetError):
+            self.connection.send(message)
+
+    def receive(self) -> Any:
+        """Return the worker's next message; EOFError or OSError if it died, even amid one."""
+        return self.connection.recv()
+
+    def wait_for_end(self) -> int | None:
+        """Return the exit code of a worker that has closed its pipe, as it does when it ends."""
+        self._process.join(_EXIT_SECONDS)
+        self.end()
+        return self._process.exitcode
+
+    def end(self) -> None:
+        """End the process, whatever it is doing."""
+        self._process.kill()
+        self._process.join()
+        self.connection.close()
+
+
+def _serve(connection: Connection) -> None:
+    """Answer calls as long as the parent is there; this is what a worker runs."""
+    _end_with_parent()
+    use_one_thread()
+    with suppress(EOFError, OSError):
+        while True:
+            call = connection.recv_bytes()
+            connection.send(None)
+            connection.send_bytes(_answer(call))
+
+
+def _answer(message: bytes) -> bytes:
+    try:
+        function, call = ForkingPickler.loads(message)
+        return bytes(ForkingPickler.dumps(function(call)))
+    except Exception as failure:  # whatever a call raises becomes the record of that call
+        return bytes(ForkingPickler.dumps(Failure(describe(failure))))
+
+
+def _end_with_parent() -> None:
+    """End this process when its parent is gone, whatever it is doing."""
+    parent = multiprocessing.parent_process()
+
+    def watch() -> None:
+        if parent is not None:
+            parent.join()
+            os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()

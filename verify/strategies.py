@@ -28,7 +28,7 @@ except ModuleNotFoundError as missing:
     ) from None
 
 from numerics.arguments import InvalidArgumentError, integer_at_least
-from numerics.embeddings import LAWS, check_law
+from numerics.embeddings import check_law, find_law
 from verify.attention_pairs import ATTENTION_KINDS, AttentionPair, check_kind
 from verify.claim import Assumption
 from verify.instance import Instance
@@ -77,7 +77,7 @@ def sizes(
     min_d, min_m = integer_at_least("min_d", min_d, 2), integer_at_least("min_m", min_m, 1)
     max_d, max_m = integer_at_least("max_d", max_d, min_d), integer_at_least("max_m", max_m, min_m)
     check_law(law, min_d, max_m)
-    if not LAWS[law].independent:
+    if not find_law(law).independent:
         return st.tuples(st.integers(min_d, max_d), st.integers(min_m, max_m))
     return st.integers(min_d, min(max_d, max_m)).flatmap(
         lambda d: st.tuples(st.just(d), st.integers(max(d, min_m), max_m))

@@ -10,8 +10,10 @@ import pytest
 
 from numerics.arguments import InvalidArgumentError
 from numerics.attention import softmax
+from numerics.attention_maps import MAPS, pointwise
 from numerics.embeddings import sample_embeddings, uniform_direction
 from numerics.empirical import empirical_gradient, empirical_slopes, packed_slopes
+from numerics.general_population import gradient as gradient_of
 from numerics.population import gradient
 from numerics.samples import TILE, row_bytes
 from verify.strategies import instance_at
@@ -56,6 +58,14 @@ def exact_slopes(gamma, gamma_tilde, support, signs):
     return loss, *slopes
 
 
+def doublings(weights):
+    """The least k >= 0 with a total below 2^k."""
+    total, k = sum(abs(Fraction(float(weight))) for weight in weights), 0
+    while total >= 2**k:
+        k += 1
+    return k
+
+
 def largest_error(found, exact):
     return max(abs(Fraction(float(f)) - x) for f, x in zip(found, exact, strict=True))
 
@@ -83,6 +93,32 @@ def test_slopes_of_drawn_samples_against_rational_arithmetic(d):
         found = empirical_slopes(rng, gamma, gamma_tilde, support, n=n, threads=2)
         exact = exact_slopes(gamma, gamma_tilde, support, signs)
         assert_close_to_exact(found, exact, d)
+
+
+WIDE = [
+    (2, [3.0, -1.5], [0.25, 0.125]),
+    (3, [-2e-3, 1e-9, 5e-4], [40.0, -17.25, 1e6]),
+    (9, *np.random.default_rng(3).normal(size=(2, 9)) * [[5.0], [0.01]]),
+    (70, *np.random.default_rng(4).normal(size=(2, 70))),
+    (65, *np.random.default_rng(5).normal(size=(2, 65)) * [[1e9], [1e-9]]),
+    (4, [1e60, 1.0, -3e59, 0.0], [1e50, 1e-50, 1.0, 0.0]),
+]
+
+
+@pytest.mark.parametrize(("d", "gamma", "gamma_tilde"), WIDE)
+def test_slopes_of_any_weights_against_rational_arithmetic(d, gamma, gamma_tilde):
+    rng = np.random.default_rng(d)
+    packed = drawn_bytes(rng, d, 40)
+    found = packed_slopes(gamma, gamma_tilde, (d - 1, 0), packed)
+    loss, slopes, slopes_tilde = exact_slopes(gamma, gamma_tilde, (d - 1, 0), signs_of(packed, d))
+    # The documented bound, multiplied by powers of two.
+    unit = Fraction((d / 128 + 60) * UNIT)
+    j, k = doublings(gamma), doublings(gamma_tilde)
+    assert abs(Fraction(found.loss) - loss) <= unit * 4 ** (j + k)
+    assert largest_error(found.gamma, slopes) <= unit * 2 ** (j + 2 * k)
+    assert largest_error(found.gamma_tilde, slopes_tilde) <= unit * 2 ** (2 * j + k)
+    drawn = empirical_slopes(rng, gamma, gamma_tilde, (d - 1, 0), n=40)
+    assert as_lists(drawn) == as_lists(found)
 
 
 @pytest.mark.parametrize("d", [128, 512, 2048])
@@ -200,6 +236,64 @@ def test_all_inputs_once_give_the_population_gradient(d, start):
         np.testing.assert_allclose(by_definition, expected, rtol=0, atol=tolerance)
 
 
+@pytest.mark.parametrize("name", ["linear", "erf"])
+def test_all_inputs_once_give_the_population_gradient_of_other_maps(name):
+    d = 8
+    instance = instance_at(d=d, m=4, seed=d, support=(d - 1, 0), start="independent")
+    V, support, attention = instance.V, instance.support, MAPS[name]
+    scores = V @ instance.theta, V @ instance.theta_tilde
+    heads = [attention.weights(each) for each in scores]
+    found = packed_slopes(*heads, support, np.arange(2**d, dtype=np.uint8).reshape(-1, 1))
+    population = gradient_of(V, instance.theta, instance.theta_tilde, support, attention=attention)
+    # Totals below 8, so that j and k are at most 3; the pull-back sums d slopes.
+    tolerance = d * 64 * (d / 128 + 60) * UNIT
+    assert found.loss == pytest.approx(population.loss, rel=0, abs=8 * tolerance)
+    for each, gamma, slopes, expected in zip(
+        scores,
+        heads,
+        (found.gamma, found.gamma_tilde),
+        (population.theta, population.theta_tilde),
+        strict=True,
+    ):
+        pulled = attention.pull_back(each, gamma, slopes) @ V
+        np.testing.assert_allclose(pulled, expected, rtol=0, atol=8 * tolerance)
+
+
+@pytest.mark.parametrize("name", ["linear", "erf"])
+def test_gradient_is_the_derivative_through_other_maps(name):
+    instance = instance_at(d=21, m=5, seed=6, support=(20, 4), start="independent")
+    arguments = instance.V, instance.theta, instance.theta_tilde, instance.support
+    attention = MAPS[name]
+    rng = np.random.default_rng(7)
+    x = signs_of(drawn_bytes(rng, 21, 50), 21)
+
+    def loss(theta, theta_tilde):
+        p, q = (x @ attention.weights(instance.V @ query) for query in (theta, theta_tilde))
+        return np.mean((-p * q - -x[:, 20] * x[:, 4]) ** 2)
+
+    found = empirical_gradient(rng, *arguments, n=50, attention=attention)
+    assert found.loss == pytest.approx(loss(*arguments[1:3]), rel=1e-12)
+    # Central differences: p and q are at most 21 and move by at most 21 step, so that third
+    # derivatives of the loss are below 100 times the loss of some 10; rounding is 1e-14 / step.
+    step = 1e-5
+    tolerance = 1000 * step**2 + 1e-13 / step
+    for k, unit in enumerate(step * np.eye(5)):
+        for part, moved in ((found.theta, (unit, 0)), (found.theta_tilde, (0, unit))):
+            up, down = (
+                loss(instance.theta + sign * moved[0], instance.theta_tilde + sign * moved[1])
+                for sign in (1, -1)
+            )
+            assert part[k] == pytest.approx((up - down) / (2 * step), rel=0, abs=tolerance)
+
+
+def test_a_gradient_that_overflows_is_refused():
+    huge = pointwise("huge", "huge", lambda s: 1e30 * s, lambda _: np.full(9, 1e300))
+    instance = instance_at(d=9, m=4, seed=5, support=(2, 7), start="independent")
+    arguments = instance.V, instance.theta, instance.theta_tilde, instance.support
+    with pytest.raises(InvalidArgumentError, match=r"^gradient\[0, 0\]=-?(inf|nan): must be fin"):
+        empirical_gradient(np.random.default_rng(0), *arguments, n=5, attention=huge)
+
+
 @pytest.mark.parametrize("n", [1, 50])
 def test_gradient_is_the_derivative_through_softmax(n):
     instance = instance_at(d=21, m=5, seed=6, support=(20, 4), start="independent")
@@ -310,16 +404,18 @@ def test_refusals():
         empirical_gradient(rng, V, theta, theta_tilde, (0, 9), n=5)
     with pytest.raises(InvalidArgumentError, match=r"^theta_tilde=array of shape \(3,\)"):
         empirical_gradient(rng, V, theta, theta_tilde[:3], (0, 1), n=5)
-    with pytest.raises(InvalidArgumentError, match=r"^scores\[0\]=-?inf: must be finite$"):
+    with pytest.raises(InvalidArgumentError, match=r"^theta=query with score -?inf at position 0"):
         empirical_gradient(rng, 1e200 * np.sign(V), 1e200 * np.sign(V[0]), theta, (0, 1), n=5)
     bad = V.copy()
     bad[1, 2] = np.nan
     with pytest.raises(InvalidArgumentError, match=r"^V\[1, 2\]=nan"):
         empirical_gradient(rng, bad, theta, theta_tilde, (0, 1), n=5)
-    with pytest.raises(InvalidArgumentError, match=r"^gamma_tilde=array of total"):
-        empirical_slopes(rng, [0.5, 0.5], [0.5, 0.75], (0, 1), n=5)
-    with pytest.raises(InvalidArgumentError, match=r"^gamma\[0\]=-0\.5"):
-        packed_slopes([-0.5, 1.5], [0.5, 0.5], (0, 1), np.zeros((1, 1), np.uint8))
+    with pytest.raises(InvalidArgumentError, match=r"^gamma_tilde=array of shape \(3,\)"):
+        empirical_slopes(rng, [0.5, 0.5], [0.5, 0.25, 0.25], (0, 1), n=5)
+    with pytest.raises(InvalidArgumentError, match=r"^gamma\[1\]=nan: must be finite"):
+        packed_slopes([-0.5, np.nan], [0.5, 0.5], (0, 1), np.zeros((1, 1), np.uint8))
+    with pytest.raises(InvalidArgumentError, match=r"^gamma=weights of total 1e\+200"):
+        packed_slopes([1e200, 0.0], [0.5, 0.5], (0, 1), np.zeros((1, 1), np.uint8))
     with pytest.raises(InvalidArgumentError, match=r"^packed=array of shape \(1, 2\)"):
         packed_slopes([0.5, 0.5], [0.5, 0.5], (0, 1), np.zeros((1, 2), np.uint8))
     other = np.random.Generator(np.random.Philox(0))

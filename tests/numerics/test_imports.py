@@ -14,6 +14,8 @@ HEAVY = ("numpy", "scipy", "mpmath", "sympy", "derivations", "verify")
         ("numerics", set()),
         ("numerics.worst_case", {"numpy"}),
         ("numerics.one_step", {"numpy"}),
+        ("numerics.attention_maps", {"numpy"}),
+        ("numerics.training", {"numpy"}),
         ("numerics.embeddings", {"numpy"}),
         ("numerics.enumeration", {"numpy"}),
         ("numerics.binomial", {"numpy"}),

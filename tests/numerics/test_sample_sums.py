@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from numerics.sample_sums import _LIMB_BITS, MOST_SAMPLES, sum_samples
+from numerics.arguments import InvalidArgumentError
+from numerics.sample_sums import _LIMB_BITS, MOST_SAMPLES, Units, sum_samples
 from numerics.samples import TILE, packed_columns, row_bytes
 
 LENGTHS = [2, 3, 7, 8, 9, 31, 32, 33, 63, 64, 65, 100, 128, 129]
@@ -144,3 +145,36 @@ def test_means_are_correctly_rounded():
     assert sums.mean_loss() == float(sums.loss * unit)
     for head, means in enumerate(sums.mean_slopes()):
         assert means.tolist() == [float(2 * int(row[head]) * unit) for row in sums.slopes]
+
+
+@pytest.mark.parametrize("total", [0.0, 0.3, 1 - 1e-9, 1.0, 1 + 1e-9])
+def test_attention_of_total_one_keeps_its_units(total):
+    units = Units.of(np.array([total / 2, -total / 2]), np.array([0.0, total]))
+    assert (units.gamma, units.gamma_tilde) == (0, 0)
+    assert (units.loss_bits, units.slope_bits) == (48, (48, 48))
+    assert units.of_terms().tolist() == [2.0**-62, 2.0**-62, 2.0**48, 2.0**48, 2.0**48]
+
+
+def test_units_double_until_they_hold_the_total():
+    units = Units.of(np.array([-3.0, 2.0]), np.array([1.0, 1.0]))
+    assert (units.gamma, units.gamma_tilde) == (3, 1)
+    # e^2 in units of 2^8, e q of 2^(4 + 1), e p of 2^(4 + 3).
+    assert (units.loss_bits, units.slope_bits) == (48 - 8, (48 - 5, 48 - 7))
+    assert units.of_terms().tolist() == [2.0**-59, 2.0**-61, 2.0**40, 2.0**43, 2.0**41]
+
+
+def test_weights_whose_loss_could_overflow_are_refused():
+    for gamma, gamma_tilde in (([1e80, 1.0], [1e80, 1.0]), ([1e308, 1e308], [0.0, 0.0])):
+        with pytest.raises(InvalidArgumentError, match=r"^gamma=weights of total .*: the loss"):
+            Units.of(np.array(gamma), np.array(gamma_tilde))
+
+
+@pytest.mark.parametrize("size", [1.0, 4.0, 4 * (1 + 1e-9), 2.0**200])
+def test_a_tile_of_the_largest_terms_does_not_overflow(size):
+    # Every sample is (+1, +1): p = size and q = -1, so that e = -(size + 1).
+    packed = np.full((TILE, 1), 255, np.uint8)
+    gamma, gamma_tilde = np.array([0.0, size]), np.array([-1.0, 0.0])
+    sums = sum_samples(gamma, gamma_tilde, (0, 1), [packed_columns(packed, 2)])
+    assert sums.mean_loss() == pytest.approx((size + 1) ** 2, rel=1e-12)
+    expected = [[2 * (size + 1)] * 2, [-2 * (size + 1) * size] * 2]
+    np.testing.assert_allclose(sums.mean_slopes(), expected, rtol=1e-12)

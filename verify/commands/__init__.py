@@ -12,13 +12,16 @@ from typing import Protocol
 from verify.commands import (
     catalogue,
     certify,
+    compare,
     corollary3,
+    figures,
     gradient,
     instance,
     latex,
     replay,
     run,
     show,
+    sweep,
     theorem2,
 )
 from verify.outcome import Outcome
@@ -49,5 +52,8 @@ COMMANDS: tuple[Command, ...] = (
     replay,
     theorem2,
     corollary3,
+    compare,
     latex,
+    sweep,
+    figures,
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
 from verify.commands.options import (
     add_law,
@@ -35,22 +36,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def execute(options: argparse.Namespace) -> Outcome:
     """Draw the instance and write it."""
     d, m = read_sizes(options)
-    law = read_law(options)
+    law = read_law(options, d, m)
     support = read_support(options)
     seed = read_seed(options)
     trial = parse_integer("trial", options.trial, least=0, most=2**32 - 1)
     out = read_path("out", options.out)
 
     from numerics.arguments import check_support
-    from numerics.embeddings import check_law
-    from verify.instance import draw_origin, save_instance
+    from verify.instance import draw_trial, save_instance
     from verify.memory import embedding_bytes, refuse_beyond_memory
-    from verify.origin import Origin
 
     if support is not None:
         support = check_support(support, d)
-    check_law(law, d, m)
     refuse_beyond_memory("d", options.d, embedding_bytes(d, m))
-    origin = Origin(d=d, m=m, law=law, seed=seed, trial=trial, support=support)
-    save_instance("out", out, draw_origin(origin))
-    return Outcome({"out": str(out)}, lambda: print(f"wrote {out}"))
+    drawn = draw_trial(d, m, law=law, seed=seed, trial=trial, support=support)
+    save_instance("out", out, drawn)
+    document = {"out": str(out), "replayable": drawn.origin is not None}
+    return Outcome(document, lambda: _show(out, law, replayable=drawn.origin is not None))
+
+
+def _show(out: Path, law: str, *, replayable: bool) -> None:
+    print(f"wrote {out}")
+    if not replayable:
+        print(f"  its numbers alone: a draw under law {law} cannot be repeated from its name")

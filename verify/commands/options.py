@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from numerics.arguments import InvalidArgumentError
-from verify.decimals import ExactDecimal, parse_choice, parse_integer, parse_positive
+from verify.decimals import ExactDecimal, parse_integer, parse_positive
 
 __all__ = [
     "add_jobs",
@@ -50,15 +50,20 @@ def read_sizes(options: argparse.Namespace) -> tuple[int, int]:
 def add_law(parser: argparse.ArgumentParser) -> None:
     """Declare ``--law``."""
     parser.add_argument(
-        "--law", default="sphere", help="law of the embeddings (default: sphere, the paper's)"
+        "--law",
+        default="sphere",
+        help="law of the embeddings: sphere (the default, the paper's), gaussian, rademacher, "
+        "orthonormal, sinusoidal, file:PATH (V from an .npy or .npz file), or module:ATTRIBUTE "
+        "(an EmbeddingLaw of your own)",
     )
 
 
-def read_law(options: argparse.Namespace) -> str:
-    """Return the name of a law of embeddings."""
-    from numerics.embeddings import LAWS
+def read_law(options: argparse.Namespace, d: int, m: int) -> str:
+    """Return the name of a law of embeddings that has a matrix of this shape, and keeps it."""
+    from verify.embedding_laws import check_law, pin_law
 
-    return parse_choice("law", options.law, LAWS)
+    check_law(options.law, d, m)
+    return pin_law(options.law)
 
 
 def add_support(parser: argparse.ArgumentParser) -> None:

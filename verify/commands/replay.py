@@ -15,7 +15,9 @@ SUMMARY = "re-decide a saved certificate or counterexample from its file alone"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
-    parser.add_argument("bundle", metavar="BUNDLE", help="a file written by certify --bundle")
+    parser.add_argument(
+        "bundle", metavar="BUNDLE", help="a saved bundle, as certify --bundle writes"
+    )
     add_max_bits(parser)
     add_json(parser)
 
@@ -24,10 +26,14 @@ def execute(options: argparse.Namespace) -> Outcome:
     """Decide again; what the file says was concluded is compared, never believed."""
     max_bits = read_max_bits(options)
 
-    from verify.bundle import load_bundle
+    from verify.bundle import DescentQuestion, load_bundle
+    from verify.descent import decide_descent, descent_outcome
 
     question, recorded = load_bundle(read_path("bundle", options.bundle))
-    document = decide(question, max_bits) | {"recorded_verdict": recorded}
-    if document["verdict"] != recorded:
+    if isinstance(question, DescentQuestion):
+        found, present = decide_descent(question, max_bits), descent_outcome
+    else:
+        found, present = decide(question, max_bits), outcome
+    if found["verdict"] != recorded:
         print(f"the bundle says {recorded}: that is not what was found", file=sys.stderr)
-    return outcome(document)
+    return present(found | {"recorded_verdict": recorded})

@@ -83,18 +83,16 @@ def _simulate(options: argparse.Namespace) -> Outcome:
     trials = parse_integer("trials", options.trials, least=1, most=10**6)
     scale = parse_positive("eta_scale", _SCALE if options.eta_scale is None else options.eta_scale)
     tolerance = read_tolerance(options)
-    law = read_law(options)
+    law = read_law(options, d, m)
     seed = read_seed(options)
     jobs = read_jobs(options)
 
-    from numerics.embeddings import check_law
     from verify.memory import WORKER_BYTES, embedding_bytes, refuse_beyond_memory
     from verify.monte_carlo import simulate
     from verify.one_step_trial import run_trials, step_size
     from verify.progress import Progress
     from verify.seeds import Streams
 
-    check_law(law, d, m)
     eta = step_size(scale, d)
     workers = min(jobs, trials)
     refuse_beyond_memory("d", options.d, workers * (WORKER_BYTES + embedding_bytes(d, m)))

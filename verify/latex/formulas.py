@@ -45,6 +45,10 @@ _ALONG = (
     rf"for every $A \in \mathbb{{R}}^{{m}}$, where $t_{{i}} = v_{{i}} \cdot A$ and {_CONVENTION}"
 )
 _ANTISYMMETRIC = r"at $\tilde{\theta} = -\theta$"
+_POINTWISE = (
+    r"where $\gamma_{i} = \phi(s_{i})$, $\tilde{\gamma}_{i} = \phi(\tilde{s}_{i})$, $\phi'_{i} ="
+    rf" \phi'(s_{{i}})$ and $\tilde{{\phi}}'_{{i}} = \phi'(\tilde{{s}}_{{i}})$, {_ALONG}"
+)
 _REST = (
     r"where $\sum_{i} c_{i} v_{i}$ is what the first step subtracts from its signal"
     r" $e^{\Delta} v_{a} + e^{-\Delta} v_{b}$"
@@ -128,6 +132,14 @@ FORMULAS: Mapping[str, Described] = MappingProxyType(
             "least product of the heads once each has half its weight on the support",
             r"if $\gamma_{a} + \gamma_{b} \ge 1/2$ and"
             r" $\tilde{\gamma}_{a} + \tilde{\gamma}_{b} \ge 1/2$, where $\tau = x_{a} x_{b}$",
+        ),
+        "attention_maps.theta": Described(
+            "derivative of the population loss by the query of a pointwise attention map",
+            _POINTWISE,
+        ),
+        "attention_maps.theta_tilde": Described(
+            "derivative of the population loss by the other query of a pointwise attention map",
+            _POINTWISE,
         ),
     }
 )

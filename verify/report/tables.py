@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from verify.claim import ASSERTED, Grade
+from verify.claim import ASSERTED, UNSETTLED, Grade
 from verify.runner import ClaimResult, Run
 
 __all__ = ["print_results"]
@@ -33,10 +33,14 @@ def print_results(run: Run, folder: Path) -> None:
         console = Console(width=_WIDTH_WITHOUT_TERMINAL)
     asserted = [result for result in run.results if result.claim.stance == ASSERTED]
     disputed = [result for result in run.results if result.claim.stance != ASSERTED]
-    console.print(_table("Claims", asserted))
+    if asserted:
+        console.print(_table("Claims", asserted))
     if disputed:
         console.print(_table("Disputed wordings (settled only when refuted)", disputed))
-    console.print(_tally(run), highlight=False)
+    if asserted:
+        console.print(_tally(asserted), highlight=False)
+    if disputed:
+        console.print(f"disputed wordings: {_tally(disputed)}", highlight=False)
     console.print(
         f"report: {folder / 'report.md'}   data: {folder / 'results.json'}", highlight=False
     )
@@ -52,7 +56,7 @@ def _table(title: str, results: list[ClaimResult]) -> Table:
         table.add_row(
             Text(result.claim.id),
             Text(result.claim.source),
-            Text(str(result.verdict), style=_STYLES[result.verdict]),
+            Text(str(result.verdict), style=_style(result)),
             Text(f"{deciding.cell}: {deciding.computed}" if deciding else "nothing"),
             Text(deciding.claimed if deciding else ""),
             f"{result.seconds:.1f} s",
@@ -62,6 +66,13 @@ def _table(title: str, results: list[ClaimResult]) -> Table:
     return table
 
 
-def _tally(run: Run) -> str:
-    counts = {grade: sum(each.verdict is grade for each in run.results) for grade in Grade}
+def _style(result: ClaimResult) -> str:
+    """Return the colour of a verdict: a disputed wording is as it should be when refuted."""
+    if result.claim.stance == ASSERTED or result.verdict in UNSETTLED:
+        return _STYLES[result.verdict]
+    return _STYLES[Grade.EXACT if result.verdict is Grade.REFUTED else Grade.REFUTED]
+
+
+def _tally(results: list[ClaimResult]) -> str:
+    counts = {grade: sum(each.verdict is grade for each in results) for grade in Grade}
     return ", ".join(f"{count} {grade}" for grade, count in counts.items() if count)

@@ -1,0 +1,221 @@
+"""What the start decides: independent queries beside the paper's theta~ = -theta.
+
+With an odd attention map the antisymmetric start is a trap: f = p^2 never becomes negative. From
+independent starts linear and erf attention do learn where m exceeds d, so "softmax is necessary"
+is a statement about m << d. For softmax the antisymmetric start is a convenience. To leading order
+head 1 prefers a to b by (theta - theta~).(v_a - v_b), and head 2 by the negative, so the heads part
+from either start; independent queries only halve the variance of that difference, beside the same
+noise of the other positions. So one large step fails with probability (2/pi) arctan sqrt(2/d) in
+place of (2/pi) arctan sqrt(1/d). The second is proved (claim ``theorem2-explicit``); the first is
+found to leading order, and its cells look whether it holds.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+
+from verify.claim import Cell, Claim, Evidence, Profile
+from verify.claims.explicit_theorem2_draws import grade_between
+from verify.claims.theorem2 import TOLERANCE
+from verify.comparison import Start, draw_start, stopping_loss
+from verify.sampling import Proportion, bonferroni_level, grade_at_most
+from verify.seeds import Streams
+
+__all__ = ["CLAIMS", "same_position_law"]
+
+# Step size and number of steps of each map, at m = 2d.
+_DESCENTS: Mapping[str, tuple[float, int]] = {"linear": (0.2, 150), "erf": (0.2, 250)}
+_UNLEARNED = 0.1
+
+
+@dataclass(frozen=True)
+class _Learning:
+    """Where training from independent starts is looked at; m = 2d."""
+
+    attention: str
+    d: int
+    trials: int
+    cost: float
+
+    @property
+    def name(self) -> str:
+        return f"{self.attention}, d={self.d}, m={2 * self.d}"
+
+
+_LEARNING: Mapping[Profile, tuple[_Learning, ...]] = {
+    "quick": (_Learning("linear", 64, 100, 0.6),),
+    "standard": (
+        _Learning("linear", 128, 100, 0.8),
+        _Learning("erf", 64, 100, 1.5),
+    ),
+    "full": tuple(
+        _Learning(attention, d, 2000, d / 3)
+        for attention in ("linear", "erf")
+        for d in (64, 128, 256)
+    ),
+}
+
+
+def _check_learning(setting: _Learning, level: float, streams: Streams) -> Evidence:
+    """Count the starts from which the population loss does not come down to 0.01."""
+    from numerics.attention_maps import find_map
+    from numerics.training import descend, population_objective
+
+    attention, goal = find_map(setting.attention), stopping_loss(TOLERANCE)
+    eta, steps = _DESCENTS[setting.attention]
+    failures, slowest = 0, 0
+    for i in range(setting.trials):
+        instance = draw_start(
+            streams.trial(i), setting.d, 2 * setting.d, law="sphere", start="independent"
+        )
+        objective = population_objective(instance.V, instance.support, attention=attention)
+        end = descend(
+            objective,
+            instance.theta,
+            instance.theta_tilde,
+            eta=eta,
+            steps=steps,
+            tolerance=goal,
+        )
+        learned = end.losses[-1] <= goal
+        failures += not learned
+        slowest = max(slowest, end.steps if learned else 0)
+    found = Proportion(failures, setting.trials, level)
+    return Evidence(
+        cell=setting.name,
+        subject="statement",
+        method="gradient descent on the population loss, Clopper-Pearson interval",
+        grade=grade_at_most(found, _UNLEARNED),
+        computed=f"{found}; the others within {slowest} steps",
+        claimed=f"P(L > 0.01 after {steps} steps of size {eta:g}) <= {_UNLEARNED:g}",
+        margin=1 - found.interval[1] / _UNLEARNED,
+        precision="binary64",
+        seed=streams.seed,
+        trials=setting.trials,
+        met=setting.trials,
+    )
+
+
+def _learning_cells(profile: Profile) -> tuple[Cell, ...]:
+    settings = _LEARNING[profile]
+    level = bonferroni_level(len(settings))
+    return tuple(
+        Cell(name=each.name, check=partial(_check_learning, each, level), cost=each.cost)
+        for each in settings
+    )
+
+
+@dataclass(frozen=True)
+class _OneStep:
+    """Where one large step of softmax attention is taken, from one of the starts."""
+
+    start: Start
+    d: int
+    m: int
+    trials: int
+    cost: float
+
+    @property
+    def name(self) -> str:
+        return f"{self.start}, d={self.d}, m={self.m}"
+
+
+def same_position_law(d: int, start: Start) -> float:
+    """Return how often a large step puts both heads on one position, to leading order."""
+    variance = {"antisymmetric": 1 / d, "independent": 2 / d}[start]
+    return 2 / math.pi * math.atan(math.sqrt(variance))
+
+
+_SCALE = 10**6
+# By which factor an interval may leave its law; the two laws are a factor sqrt(2) apart.
+_FACTOR: Mapping[Profile, float] = {"quick": 1.6, "standard": 1.3, "full": 1.1}
+
+
+def _both(d: int, m: int, trials: int, cost: float) -> tuple[_OneStep, ...]:
+    starts: tuple[Start, ...] = ("antisymmetric", "independent")
+    return tuple(_OneStep(start, d, m, trials, cost) for start in starts)
+
+
+_ONE_STEP: Mapping[Profile, tuple[_OneStep, ...]] = {
+    "quick": _both(32, 64, 800, 0.3),
+    "standard": _both(64, 128, 3000, 1),
+    "full": (*_both(64, 128, 40_000, 12), *_both(256, 128, 40_000, 40)),
+}
+
+
+def _check_one_step(setting: _OneStep, factor: float, level: float, streams: Streams) -> Evidence:
+    """Count the draws after whose step both heads attend most to one position."""
+    from numerics.one_step import one_step
+
+    d, failures = setting.d, 0
+    for i in range(setting.trials):
+        drawn = draw_start(streams.trial(i), d, setting.m, law="sphere", start=setting.start)
+        step = one_step(
+            drawn.V, drawn.theta, drawn.support, float(_SCALE * d**2), theta_tilde=drawn.theta_tilde
+        )
+        failures += step.heads[0] == step.heads[1]
+    found = Proportion(failures, setting.trials, level)
+    law = same_position_law(d, setting.start)
+    lower, upper = found.interval
+    low, high = law / factor, law * factor
+    return Evidence(
+        cell=setting.name,
+        subject="statement",
+        method="simulation, Clopper-Pearson interval",
+        grade=grade_between(found, low, high, slack=1),
+        computed=str(found),
+        claimed=f"P(both heads on one position) in [{low:.4g}, {high:.4g}]: {law:.4g} within a "
+        f"factor {factor:g}",
+        margin=min(1 - upper / high, lower / low - 1),
+        precision="binary64",
+        seed=streams.seed,
+        trials=setting.trials,
+        met=setting.trials,
+    )
+
+
+def _one_step_cells(profile: Profile) -> tuple[Cell, ...]:
+    settings = _ONE_STEP[profile]
+    level = bonferroni_level(len(settings))
+    return tuple(
+        Cell(
+            name=each.name,
+            check=partial(_check_one_step, each, _FACTOR[profile], level),
+            cost=each.cost,
+        )
+        for each in settings
+    )
+
+
+CLAIMS = (
+    Claim(
+        id="independent-starts-learn",
+        title="where m = 2d, linear and erf attention learn from independent starts",
+        statement=(
+            r"At every $d$ of the cells, with $m = 2d$, $V$ uniform on spheres and $\theta^0,"
+            r" \tilde\theta^0$ independent and uniform on the sphere: gradient descent on the"
+            r" population loss with $\eta = 0.2$ reaches $L \le 0.01$ within $150$ steps with"
+            r" linear attention, and within $250$ with $\gamma_i = \operatorname{erf}(v_i \cdot"
+            r" \theta)$, each with probability at least $0.9$."
+        ),
+        source="ours",
+        cells=_learning_cells,
+    ),
+    Claim(
+        id="antisymmetric-start-effect",
+        title="the antisymmetric start makes one large step fail less often, by a factor sqrt(2)",
+        statement=(
+            r"At every $(d, m)$ of the cells, after one population step of softmax attention with"
+            r" $\eta = 10^6 d^2$, the probability that both heads attend most to one and the same"
+            r" position is within the factor of the cell of $\frac{2}{\pi} \arctan \sqrt{1 / d}$"
+            r" where $\tilde\theta^0 = -\theta^0$, and of $\frac{2}{\pi} \arctan \sqrt{2 / d}$"
+            r" where $\tilde\theta^0$ is drawn independently."
+        ),
+        source="ours",
+        cells=_one_step_cells,
+        dependencies=("theorem2-law",),
+    ),
+)

@@ -1,0 +1,76 @@
+"""``figures``: what a sweep found, drawn beside what is certified."""
+
+from __future__ import annotations
+
+import argparse
+
+from numerics.arguments import InvalidArgumentError
+from verify.commands.options import add_jobs, add_json, add_quiet, read_jobs, read_path
+from verify.outcome import Outcome
+
+NAME = "figures"
+SUMMARY = "draw a sweep beside what is certified: against (d, m), the samples, the step size"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    parser.add_argument("sweep", metavar="DIR", help="folder of a sweep, finished or not")
+    parser.add_argument("--out", metavar="DIR2", help="folder of the figures (default: DIR)")
+    add_jobs(parser)
+    add_quiet(parser)
+    add_json(parser)
+
+
+def execute(options: argparse.Namespace) -> Outcome:
+    """Make the figures that the axes of the sweep call for."""
+    folder = read_path("sweep", options.sweep)
+    out = folder if options.out is None else read_path("out", options.out)
+    jobs = read_jobs(options)
+
+    from verify.report.figures.style import check_matplotlib
+
+    check_matplotlib("sweep", folder)
+
+    from verify.files import prepare_folder
+    from verify.progress import Progress
+    from verify.report.figures.cells import read_results
+    from verify.report.figures.sweep_figures import FIGURES, make_figures, missing_for
+    from verify.sweep.store import read_sweep
+
+    with read_sweep(folder) as store:
+        result = read_results(store)
+    if not result.done:
+        raise InvalidArgumentError("sweep", folder, "holds no trial with a result yet; run it")
+    missing = [missing_for(figure, result) for figure in FIGURES]
+    lacking = [reason for reason in missing if reason is not None]
+    if len(lacking) == len(FIGURES):
+        raise InvalidArgumentError("sweep", folder, f"has no figure: {'; '.join(lacking)}")
+    prepare_folder("out", out)
+    progress = Progress(quiet=options.quiet)
+    if result.done < result.expected:
+        progress.say(f"the sweep is incomplete: {result.done} of {result.expected} trials")
+    drawn, reasons = make_figures(result, out, jobs=jobs, progress=progress)
+    document: dict[str, object] = {
+        "name": result.sweep.name,
+        "trials": result.done,
+        "expected": result.expected,
+        "figures": [
+            {"name": each.name, "title": each.title, "files": [str(path) for path in each.files]}
+            for each in drawn
+        ],
+        "not_made": lacking,
+    }
+    if reasons:
+        document["reason"] = f"without some certified values: {'; '.join(reasons)}"
+
+    def show() -> None:
+        for each in drawn:
+            print(f"{each.name}: {each.title}")
+            for path in each.files:
+                print(f"  {path}")
+        for reason in lacking:
+            print(f"not made: {reason}")
+        if reasons:
+            print(document["reason"])
+
+    return Outcome(document, show, exit_code=3 if reasons else 0)
