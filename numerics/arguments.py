@@ -151,7 +151,7 @@ def _refuse_inexact_integers(
     # Compared as Python integers: casting 2^64 back to an integer dtype would wrap.
     # 2^53 + 1 itself rounds to 2^53, so the comparison is not strict.
     large = np.abs(wide) >= 2.0**53
-    for index in zip(*np.nonzero(large), strict=True):
+    for index in map(tuple, np.argwhere(large)):
         if int(array[index]) != int(wide[index]):
             raise InvalidArgumentError(
                 _entry(what, index), array[index], "is not exact in binary64"

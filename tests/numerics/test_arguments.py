@@ -88,6 +88,12 @@ def test_array_accepts_only_integers_exact_in_binary64():
     assert finite_array("theta", [2**53 + 2], 1)[0] == 2.0**53 + 2
     message = refusal(finite_array, "theta", [0, 2**53 + 1], 1)
     assert message == "theta[1]=9007199254740993: is not exact in binary64"
+
+
+def test_a_single_integer_is_an_array_without_axes():
+    assert finite_array("eta", np.array(1000), 0) == np.array(1000.0)
+    message = refusal(finite_array, "eta", np.array(2**53 + 1), 0)
+    assert message == "eta=9007199254740993: is not exact in binary64"
     # Rounds up to 2^64, which no 64-bit integer holds: a cast back would wrap.
     assert "not exact" in refusal(finite_array, "theta", np.array([2**64 - 1], dtype=np.uint64), 1)
     assert "not exact" in refusal(finite_array, "theta", np.array([2**63 - 1]), 1)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest, chi2_contingency
 
+from numerics import parity_signal
 from numerics.arguments import InvalidArgumentError
 from numerics.embeddings import sample_embeddings
 from numerics.parity_prediction import common_shock, distinct_probability
@@ -40,6 +41,25 @@ def test_choices_follow_the_definition(k: int) -> None:
         V, theta = sample_embeddings(rng, k, 6), draw_start(rng, k, 6, norm=norm)
         found = signal_choices((theta @ V.T)[np.newaxis], (V @ V.T)[np.newaxis])
         assert tuple(found[0].tolist()) == literal_choices(V, theta)
+
+
+def test_triangular_rows_have_the_products_of_gaussian_vectors() -> None:
+    n, m = 40_000, 6
+    rows = parity_signal._gaussian_rows(np.random.default_rng(2), n, 4, m)
+    products = rows @ rows.transpose(0, 2, 1)
+    # The variance of a squared length is 2 m, that of a product m: five standard errors.
+    error = np.sqrt(m / n * (1 + np.eye(4)))
+    assert np.all(np.abs(products.mean(axis=0) - m * np.eye(4)) < 5 * error)
+    assert products.var(axis=0) == pytest.approx(m * (1 + np.eye(4)), rel=0.1)
+
+
+def test_orthonormal_rows_keep_the_sense_of_the_gaussian_ones() -> None:
+    rows = np.random.default_rng(3).standard_normal((200, 3, 5))
+    basis = parity_signal._orthonormalised(rows)
+    assert np.abs(basis @ basis.transpose(0, 2, 1) - np.eye(3)).max() < 1e-14
+    triangle = rows @ basis.transpose(0, 2, 1)
+    assert np.abs(np.triu(triangle, 1)).max() < 1e-13
+    assert np.diagonal(triangle, axis1=1, axis2=2).min() > 0
 
 
 def distinct(choices: np.ndarray) -> int:
