@@ -24,8 +24,8 @@ __all__ = ["rows"]
 _WRITERS = 8
 _ROWS = 100_000
 _CHUNK = 50  # rows: what a worker sends at 20 ms a trial
-_D, _M = 4096, 512  # some 50 ms a trial
-_SHORT, _LONG = 20, 140
+_D, _M = 8192, 512  # some 50 ms a trial
+_SHORT, _LONG = 20, 160
 _QUIET = Progress(quiet=True)
 
 

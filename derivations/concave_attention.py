@@ -23,7 +23,7 @@ import sympy as sp
 from derivations import pointwise_attention, softmax_reach
 from derivations.enumeration import dot, expectation
 from derivations.identities import require, require_equal
-from derivations.inequalities import require_at_least
+from derivations.inequalities import require_above, require_at_least
 from derivations.instances import random_fractions, seeded
 from derivations.latex import equation, latex
 from derivations.ledger import Derivation, Formula, Method, Step
@@ -120,8 +120,8 @@ def _steps(in_sigma: sp.Expr) -> tuple[Step, ...]:
             statement=equation(r"\frac{d}{d h} L_{\min}", sp.factor(sp.diff(floor(), h)))
             + r" < 0, \quad L_{\min} > 0 \Leftrightarrow h < \frac{\sqrt{5} - 1}{4}",
             reason=r"So any upper bound of the leverages below $1/2$ gives a floor. They sum to"
-            r" the rank of $V$, so that $h \ge m / d$ for independent columns: the floor is empty"
-            r" from $m \ge 0.31 d$ on, whatever $V$ is.",
+            r" the rank of $V$, so that $h$ is at least the rank over $d$: the floor is empty for"
+            r" every $V$ whose rank is $0.31 d$ or more, $m$ if the columns are independent.",
             check=_check_monotone,
         ),
         Step(
@@ -235,7 +235,7 @@ def _check_floor() -> None:
 
 def _check_monotone() -> None:
     left = sp.Symbol("left", positive=True)  # 1 - 2h
-    require_at_least(
+    require_above(
         sp.S.Zero,
         sp.diff(floor(), h),
         8 * h * (h + left) / left**2,

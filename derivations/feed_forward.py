@@ -108,15 +108,16 @@ def derive(title: str) -> Derivation:
             statement=r"1 - \frac{r (r - 1)}{d (d - 1)} \le \epsilon \Leftrightarrow r \ge"
             r" \frac{1}{2} + \frac{1}{2} \sqrt{1 + 4 (1 - \epsilon) d (d - 1)}",
             reason=r"The right-hand side is the positive root of $r (r - 1) = (1 - \epsilon) d (d"
-            r" - 1)$, and $r (r - 1)$ increases from $r = 1$ on.",
+            r" - 1)$, larger than $1$ for $0 \le \epsilon < 1$; $r (r - 1)$ is $0$ at $r = 0$ and"
+            r" increases from $r = 1$ on.",
             check=_check_root,
         ),
         Step(
             statement=r"1 - \frac{\binom{r}{k}}{\binom{d}{k}} \le \epsilon \Rightarrow r \ge (1 -"
             r" \epsilon)^{1 / k} d",
             reason=r"$(r - i) / (d - i) \le r / d$ for $0 \le i < d$ and $r \le d$, so that $1 -"
-            r" \epsilon \le (r / d)^{k}$. Each weight of the first layer touches one position, so"
-            r" it has at least $r$ weights.",
+            r" \epsilon \le (r / d)^{k}$. If no weight of the first layer is shared between"
+            r" positions, each touches one, and it has at least $r$.",
             check=_check_linear_growth,
         ),
         Step(

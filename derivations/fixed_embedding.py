@@ -95,8 +95,8 @@ def derive(title: str) -> Derivation:
             statement=r"W_{1} = \ldots = W_{D} = 1 \text{ if the features are } D \text{ parities"
             r" of degree } k",
             reason=r"So the bound is attained, $D$ losses being $0$ and all others $1$; it is by"
-            r" any $D$ independent features which, less their means, are combinations of such"
-            r" parities.",
+            r" any $D$ features which, less their means, are independent combinations of such"
+            r" parities: the $h_{j}$ are then combinations too, and lie in degree $k$ entirely.",
             check=_check_attained,
         ),
         Step(

@@ -25,7 +25,7 @@ from derivations.instances import seeded
 from derivations.latex import latex
 from derivations.ledger import Derivation, Formula, Method, Step
 from derivations.moments import moment
-from derivations.notation import a, b, d, declare, i
+from derivations.notation import a, b, d, declare, i, k
 from derivations.power_sums import Unit
 
 __all__ = ["derive", "loose_bound", "mean_bound"]
@@ -82,10 +82,10 @@ def _steps() -> tuple[Step, ...]:
             method=Method.INSTANCES,
         ),
         Step(
-            statement=r"\mathbb{E} [x_{a} x_{b} \cdot x_{a} x_{i}] = \delta_{ib}, \quad \mathbb{E}"
-            r" [x_{a} x_{b}] = 0, \quad \mathbb{E} [(x_{a} x_{b})^{2}] = 1",
-            reason=r"The moment rule: $1$ and the $x_{i} x_{j}$, $i < j$, are orthonormal. As"
-            r" $x_{i}^{2} = 1$, they span a space that holds $F$.",
+            statement=r"\mathbb{E} [x_{a} x_{b} \cdot x_{i} x_{k}] = \delta_{ia} \delta_{kb} +"
+            r" \delta_{ib} \delta_{ka}, \quad \mathbb{E} [x_{a} x_{b}] = 0",
+            reason=r"The moment rule, for $a \ne b$ and any $i$, $k$: $1$ and the $x_{i} x_{j}$, $i"
+            r" < j$, are orthonormal. As $x_{i}^{2} = 1$, they span a space that holds $F$.",
             check=_check_orthonormal,
         ),
         Step(
@@ -99,9 +99,10 @@ def _steps() -> tuple[Step, ...]:
             statement=r"\lambda_{0} + \sum_{i < j} \lambda_{ij} = r",
             reason=r"With an orthonormal basis $u_{1}, \ldots, u_{r}$ of $F$, $\lambda_{ij} ="
             r" \sum_{l} \mathbb{E} [u_{l} x_{i} x_{j}]^{2}$, and for each $l$ the squares add up to"
-            r" $\mathbb{E} [u_{l}^{2}] = 1$ by the second step. Checked for a function of four"
-            r" positions, every coefficient a symbol.",
+            r" $\mathbb{E} [u_{l}^{2}] = 1$ by the second step. Checked for functions of two to"
+            r" four positions, every coefficient a symbol.",
             check=_check_trace,
+            method=Method.INSTANCES,
         ),
         Step(
             statement=r"\frac{2}{d (d - 1)} \sum_{i < j} L^{*}_{ij} \ge"
@@ -152,9 +153,11 @@ def _check_forms() -> None:
 
 
 def _check_orthonormal() -> None:
-    require_equal(moment((Unit(a), Unit(b), Unit(a), Unit(i))), sp.KroneckerDelta(b, i), "a twice")
-    require_equal(moment((Unit(a), Unit(b))), sp.S.Zero, "E x_a x_b")
+    delta = sp.KroneckerDelta
+    same = delta(i, a) * delta(k, b) + delta(i, b) * delta(k, a)
+    require_equal(moment((Unit(a), Unit(b), Unit(i), Unit(k))), same, "E x_a x_b x_i x_k")
     require_equal(moment((Unit(a), Unit(b), Unit(a), Unit(b))), sp.S.One, "E (x_a x_b)^2")
+    require_equal(moment((Unit(a), Unit(b))), sp.S.Zero, "E x_a x_b")
 
 
 def _check_projection() -> None:
@@ -170,12 +173,12 @@ def _check_projection() -> None:
 
 
 def _check_trace() -> None:
-    size = 4
-    monomials = _monomials(size)
-    coefficients = sp.symbols(f"c_0:{len(monomials)}", real=True)
-    function = [dot(coefficients, values) for values in zip(*monomials, strict=True)]
-    mean_square = sp.expand(sum(value**2 for value in function) / sp.Integer(2**size))
-    require_equal(mean_square, sum(c**2 for c in coefficients), "E u^2 and the squares")
+    for size in (2, 3, 4):
+        monomials = _monomials(size)
+        coefficients = sp.symbols(f"c_0:{len(monomials)}", real=True)
+        function = [dot(coefficients, values) for values in zip(*monomials, strict=True)]
+        mean_square = sp.expand(sum(value**2 for value in function) / sp.Integer(2**size))
+        require_equal(mean_square, sum(c**2 for c in coefficients), f"E u^2 at d = {size}")
 
 
 def _monomials(size: int) -> list[list[int]]:

@@ -84,16 +84,17 @@ def _steps(opposite: sp.Expr) -> tuple[Step, ...]:
             r" \text{ after any number of steps, of any sizes}",
             reason=r"By induction: $\tilde{\theta} - \eta \nabla_{\tilde{\theta}} L = -(\theta -"
             r" \eta \nabla_{\theta} L)$. The same for stochastic gradients with the same samples"
-            r" for both heads, for momentum, and for every other rule that treats both queries"
-            r" alike and is odd in the gradients.",
+            r" for both heads, for momentum from rest, and for every other rule that treats both"
+            r" queries alike and is odd in the gradients.",
             check=_check_step,
         ),
         Step(
             statement=r"L = \frac{1}{2} \mathbb{E} [(p^{2} - 1)^{2} | y = 1] + \frac{1}{2}"
             r" \mathbb{E} [(p^{2} + 1)^{2} | y = -1] \ge \frac{1}{2}",
             reason=r"$\mathbb{E} y = 0$, so half of the inputs have $y = -1$, where $f = p^{2} \ge"
-            r" 0$ errs by at least $1$. An output gain changes nothing: with $f = c p^{2}$ and $c"
-            r" < 0$ the inputs with $y = 1$ take the place of the others.",
+            r" 0$ errs by at least $1$; this is the population loss, that of a few samples may be"
+            r" smaller. An output gain changes nothing: with $f = c p^{2}$ and $c < 0$ the inputs"
+            r" with $y = 1$ take the place of the others.",
             check=_check_half,
         ),
         Step(

@@ -45,6 +45,7 @@ _HEADS = (2, 3, 4)
 _MORE_HEADS = (2, 3, 4, 5)
 
 
+@cache
 def rest_factor(k: int) -> sp.Expr:
     """Return r_k with gamma^1_i (q_i - sum_j gamma^1_j q_j) = r_k (u^1_i + 2 sum_{h > 1} u^h_i).
 
@@ -199,10 +200,9 @@ def _rest_steps() -> tuple[Step, ...]:
 
 
 def _check_angles() -> None:
-    square, product = sp.symbols("square product", real=True)
-    solution = sp.solve(sp.Eq(square + (k_heads - 1) * product, 0), product)
-    require(len(solution) == 1, f"{len(solution)} values of the products")
-    require_equal(solution[0], -square / (k_heads - 1), "the product of two queries")
+    square = sp.Symbol("square", positive=True)
+    product = -square / (k_heads - 1)
+    require_equal(square + (k_heads - 1) * product, sp.S.Zero, "theta_h times the sum of all")
 
 
 def _check_constant_product() -> None:

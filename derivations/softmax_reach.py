@@ -35,8 +35,8 @@ def steps() -> tuple[Step, ...]:
             r" (d - 1) e^{-\tau \delta} \text{ at } \theta = \tau v_{a}, \quad \delta = \min_{i \ne"
             r" j} (|v_{i}|^{2} - v_{i} \cdot v_{j})",
             reason=r"$(1 - \gamma_{a}) / \gamma_{a}$ is the sum, and $\gamma_{a} \le 1$; $s_{a} -"
-            r" s_{i} = \tau (|v_{a}|^{2} - v_{a} \cdot v_{i}) \ge \tau \delta$. For different unit"
-            r" rows $\delta > 0$.",
+            r" s_{i} = \tau (|v_{a}|^{2} - v_{a} \cdot v_{i}) \ge \tau \delta$, and there are $d - 1$"
+            r" such $i$. For different unit rows $\delta > 0$.",
             check=_check_weight,
         ),
         Step(
@@ -55,6 +55,10 @@ def _check_weight() -> None:
     others = sp.Symbol("others", nonnegative=True)  # the sum of e^{s_i - s_a}
     require_at_least(
         others, 1 - 1 / (1 + others), others**2 / (1 + others), "the sum and 1 - gamma_a"
+    )
+    excess = sp.Symbol("excess", nonnegative=True)  # of |v_a|^2 - v_a.v_i over delta
+    require_at_least(
+        length * (gap + excess), length * gap, length * excess, "s_a - s_i and tau delta"
     )
 
 

@@ -222,7 +222,7 @@ def _tried(name: str, what: str, call: Callable[[], Array], d: int) -> Array:
     try:
         with np.errstate(all="ignore"):  # what is not finite is refused below
             found = call()
-    except Exception as failure:  # whatever the map runs into
+    except (Exception, SystemExit) as failure:  # whatever the map runs into
         raise _failed(name, what, failure) from None
     try:
         return vector_of_length(what, found, d).copy()

@@ -26,6 +26,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from numerics.arguments import (
     InvalidArgumentError,
+    embedding_array,
     embedding_matrix,
     finite_array,
     finite_float,
@@ -179,7 +180,7 @@ def parity_step(
         As `parity_gradient`; or (naming `eta`) if a score overflows after the step.
     """
     rate = finite_float("eta", eta)
-    V = embedding_matrix(V)
+    V = embedding_array(V)
     if start is None:
         start = parity_gradient(V, theta, support)
     with np.errstate(all="ignore"):
@@ -251,7 +252,7 @@ class _Heads:
         self._support = list(support)
         self._plan = _moment_plan(gamma.shape[0])
         # prod_h (gamma^h_i)^f_h, a row for each f.
-        self._monomials = np.stack([_monomial(gamma, f) for f in self._plan.exponents])
+        self._monomials = _monomials(gamma)[self._plan.rows]
         sums = self._monomials.sum(axis=1).tolist()
         self._cumulants = {
             f: _SIGN_CUMULANTS[sum(f)] * total
@@ -281,7 +282,7 @@ class _Heads:
             plan.multiplicity[f] * self._moments[plan.rest[f]] * _SIGN_CUMULANTS[sum(f)]
             for f in plan.exponents
         ]
-        slopes = np.array(factors)[:, np.newaxis] * np.array(plan.exponents)
+        slopes = np.array(factors)[:, np.newaxis] * plan.powers
         w: NDArray[np.float64] = slopes.T @ self._monomials
         for sigma, product in self._products.items():
             for h, s in enumerate(sigma):
@@ -290,15 +291,16 @@ class _Heads:
         return w
 
 
-def _monomial(gamma: NDArray[np.float64], f: Exponents) -> NDArray[np.float64]:
-    factors = [row for row, exponent in zip(gamma, f, strict=True) for _ in range(exponent)]
-    product: NDArray[np.float64] = factors[0] * factors[1]
-    for factor in factors[2:]:
-        product *= factor
-    return product
+def _monomials(gamma: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return prod_h (gamma^h_i)^f_h for every f in {0, 1, 2}^k, in order; shape (3^k, d)."""
+    powers = np.stack([np.ones_like(gamma), gamma, gamma * gamma], axis=1)
+    products: NDArray[np.float64] = powers[0]
+    for head in powers[1:]:
+        products = (products[:, np.newaxis] * head).reshape(-1, gamma.shape[1])
+    return products
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class _MomentPlan:
     """How the joint moments of k forms up to (2,...,2) follow from their cumulants.
 
@@ -308,6 +310,10 @@ class _MomentPlan:
         (2, ..., 2).
     exponents : tuple
         All f in {0, 1, 2}^k with an even total, other than 0.
+    powers : ndarray, shape (number of f, k)
+        The same as an array.
+    rows : list of int
+        Where they are among all f in {0, 1, 2}^k.
     terms : dict
         For each f, the (coefficient, g, f - g) with mu_f = sum coefficient kappa_g mu_(f-g).
     multiplicity, rest : dict
@@ -316,6 +322,8 @@ class _MomentPlan:
 
     top: Exponents
     exponents: tuple[Exponents, ...]
+    powers: NDArray[np.float64]
+    rows: list[int]
     terms: dict[Exponents, tuple[tuple[int, Exponents, Exponents], ...]]
     multiplicity: dict[Exponents, int]
     rest: dict[Exponents, Exponents]
@@ -334,12 +342,14 @@ class _MomentPlan:
 def _moment_plan(k: int) -> _MomentPlan:
     top = (2,) * k
     # In the order of itertools.product, f - g comes before f.
-    exponents = tuple(
-        f for f in itertools.product(range(3), repeat=k) if sum(f) > 0 and sum(f) % 2 == 0
-    )
+    every = list(itertools.product(range(3), repeat=k))
+    rows = [row for row, f in enumerate(every) if sum(f) > 0 and sum(f) % 2 == 0]
+    exponents = tuple(every[row] for row in rows)
     return _MomentPlan(
         top=top,
         exponents=exponents,
+        powers=np.array(exponents, dtype=np.float64),
+        rows=rows,
         terms={f: tuple(_terms(f, exponents)) for f in exponents},
         multiplicity={f: _binomials(top, f) for f in exponents},
         rest={f: _difference(top, f) for f in exponents},

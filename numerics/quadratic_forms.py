@@ -19,11 +19,12 @@ import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import SupportsIndex
 
 from flint import fmpq_mat, fmpz_mat, nmod_mat
 from numpy.typing import ArrayLike
 
-from numerics.arguments import InvalidArgumentError
+from numerics.arguments import InvalidArgumentError, check_support, integer_at_least
 from numerics.exact_rank import integer_rows
 
 __all__ = ["FormSpace", "form_space", "rank_at_least"]
@@ -74,7 +75,7 @@ def form_space(V: ArrayLike, supports: Iterable[tuple[int, int]] | None = ()) ->
     Raises
     ------
     InvalidArgumentError
-        If V is no finite matrix, or there are too many coefficients.
+        If V is no finite matrix, there are too many coefficients, or a support does not fit.
     """
     rows = integer_rows(V)
     d, m = len(rows), len(rows[0])
@@ -86,9 +87,9 @@ def form_space(V: ArrayLike, supports: Iterable[tuple[int, int]] | None = ()) ->
             f"C(d, 2) m (m + 1) / 2 must be at most {_MOST_COEFFICIENTS}; see rank_at_least",
         )
     pairs = list(itertools.combinations(range(d), 2))
+    wanted = pairs if supports is None else [_in_order(pair, d) for pair in supports]
     table = fmpz_mat([_constant(rows), *(_coefficients(rows[i], rows[j]) for i, j in pairs)])
     table = _independent_columns(table)
-    wanted = pairs if supports is None else [(min(pair), max(pair)) for pair in supports]
     if table.ncols() == 0:
         return FormSpace(d, 0, Fraction(0), dict.fromkeys(wanted, Fraction(0)))
     places = {pair: place for place, pair in enumerate(pairs, start=1)}
@@ -105,7 +106,7 @@ def form_space(V: ArrayLike, supports: Iterable[tuple[int, int]] | None = ()) ->
     return FormSpace(d, table.ncols(), shares[0], dict(zip(wanted, shares[1:], strict=True)))
 
 
-def rank_at_least(V: ArrayLike, *, positions: int | None = None) -> int:
+def rank_at_least(V: ArrayLike, *, positions: SupportsIndex | None = None) -> int:
     """Return a lower bound of the dimension of the space of quadratic forms.
 
     It is the rank modulo a prime of the coefficients at pairs of the first positions. At most
@@ -116,20 +117,27 @@ def rank_at_least(V: ArrayLike, *, positions: int | None = None) -> int:
     V : array_like, shape (d, m)
         Embeddings, taken as exact rational numbers.
     positions : int, optional
-        How many positions are looked at; all if not given.
+        How many positions are looked at, at least 2; all if not given, or if there are fewer.
 
     Raises
     ------
     InvalidArgumentError
-        If V is no finite matrix.
+        If V is no finite matrix, or `positions` no integer >= 2.
     """
-    rows = integer_rows(V)[:positions]
+    rows = integer_rows(V)
+    if positions is not None:
+        rows = rows[: integer_at_least("positions", positions, 2)]
     table = [
         entry % _PRIME for i, j in itertools.combinations(rows, 2) for entry in _coefficients(i, j)
     ]
     m = len(rows[0])
     rank: int = nmod_mat(math.comb(len(rows), 2), m * (m + 1) // 2, table, _PRIME).rank()
     return rank
+
+
+def _in_order(support: tuple[int, int], d: int) -> tuple[int, int]:
+    a, b = check_support(support, d)
+    return min(a, b), max(a, b)
 
 
 def _columns(m: int) -> Iterator[tuple[int, int]]:

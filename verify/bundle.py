@@ -44,6 +44,10 @@ _HEX = re.compile(r"-?0x[01]\.[0-9a-f]{1,13}p[+-][0-9]{1,4}|-?0x0\.0p\+0")
 _LARGEST_FILE = 1 << 30
 _MOST_STEPS = 100_000
 _NAMES = ("V", "theta", "theta_tilde")
+_ENTRIES = {
+    ONE_STEP: {"support", "eta", "tolerance"},
+    DESCENT: {"support", "eta", "tolerance", "attention", "steps"},
+}
 
 
 @dataclass(frozen=True)
@@ -143,7 +147,13 @@ def load_bundle(path: Path) -> tuple[Question, str]:
     """
     document = _read(path)
     try:
-        inputs, hashes = document["inputs"], document["sha256"]
+        inputs, hashes, claim = document["inputs"], document["sha256"], document["claim"]
+        if claim not in (ONE_STEP, DESCENT):
+            raise _unusable(path, f"no bundle belongs to the claim {claim}")
+        # What would not be read may not be there: it could make one question look like another.
+        other = sorted(inputs.keys() - _ENTRIES[claim] - {"origin", *_NAMES})
+        if other:
+            raise _unusable(path, f"the claim {claim} has no input {other[0]}")
         instance = _instance(path, inputs)
         for name in _NAMES:
             if hashes[name] != _digest(getattr(instance, name)):
@@ -154,13 +164,10 @@ def load_bundle(path: Path) -> tuple[Question, str]:
         verdict = document["result"]["verdict"]
         if verdict not in ("certified", "refuted"):
             raise _unusable(path, "its verdict is neither certified nor refuted")
-        claim = document["claim"]
-        if claim not in (ONE_STEP, DESCENT):
-            raise _unusable(path, f"no bundle belongs to the claim {claim}")
         if claim == DESCENT:
             return DescentQuestion(instance, eta, tolerance, *_descent(path, inputs)), verdict
         return Question(instance, eta, tolerance), verdict
-    except (KeyError, TypeError) as missing:
+    except (AttributeError, KeyError, RecursionError, TypeError) as missing:
         raise _unusable(path, f"an entry is missing or of the wrong kind ({missing})") from None
 
 

@@ -14,6 +14,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from functools import cache, partial
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from multiprocessing.reduction import ForkingPickler
 from types import TracebackType
@@ -236,6 +237,8 @@ class _Worker:
         self.begun = False
         self._process = context.Process(target=_serve, args=(theirs,), daemon=True)
         # What is blocked here is blocked there from the first moment on: Ctrl-C is the parent's.
+        # The tracker unblocks it when it is started, so it is started before.
+        resource_tracker.ensure_running()
         before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
             self._process.start()

@@ -19,7 +19,12 @@ from typing import SupportsIndex
 from flint import arb, arb_mat
 from numpy.typing import ArrayLike
 
-from numerics.arguments import embedding_matrix, integer_at_least, row_blocks
+from numerics.arguments import (
+    InvalidArgumentError,
+    embedding_matrix,
+    integer_at_least,
+    row_blocks,
+)
 from numerics.balls.exact import from_fraction, lower_end, upper_end
 from numerics.balls.least_singular import exact_matrix
 from numerics.balls.precision import MIN_BITS, working_precision
@@ -70,9 +75,11 @@ def softmax_reach(
     Raises
     ------
     InvalidArgumentError
-        If V is no finite matrix, or `bits` no integer >= 2.
+        If V is no finite matrix, `tolerance` is not positive, or `bits` no integer >= 2.
     """
     matrix = embedding_matrix(V)
+    if tolerance <= 0:
+        raise InvalidArgumentError("tolerance", tolerance, "must be positive")
     d, _ = matrix.shape
     with working_precision(integer_at_least("bits", bits, MIN_BITS)):
         gap = lower_end(_least_gap(exact_matrix(matrix)))

@@ -64,3 +64,23 @@ def test_the_loose_bound_is_empty_from_m_next_to_d_on():
     assert bound.subs({m: 9, d: 10}) == 0
     assert bound.subs({m: 10, d: 10}) < 0
     assert sp.simplify(bound.subs({m: 8, d: 24}) - sp.Rational(20, 23)) == 0
+
+
+def test_monomials_without_a_common_position_are_checked_to_be_orthogonal(monkeypatch):
+    # A wrong moment of four positions that differ, right wherever a position occurs twice.
+    right = linear_average.moment
+    i, k = (linear_average.Unit(each) for each in (linear_average.i, linear_average.k))
+    monkeypatch.setattr(
+        linear_average, "moment", lambda forms: right(forms) + (1 if {i, k} <= {*forms} else 0)
+    )
+    assert failing() == [2]
+
+
+def test_what_is_checked_for_few_positions_only_is_no_proof():
+    methods = [step.method for step in load("linear_average").steps]
+    assert [number for number, each in enumerate(methods, 1) if each is Method.INSTANCES] == [
+        1,
+        4,
+        6,
+        8,
+    ]

@@ -15,6 +15,7 @@ def afresh():
     cached = (
         parity.square_moment,
         parity.gradient_along,
+        parity_first_step.rest_factor,
         parity_first_step._rest,
         parity_first_step._rest_to_first_order,
         parity_first_step._two_orders,

@@ -47,6 +47,7 @@ COMPLEX = pointwise("f", "f", lambda s: s * 1j, np.ones_like)
 LISTED = pointwise("f", "f", lambda s: ["a"] * len(s), np.ones_like)
 NOTHING = pointwise("f", "f", lambda s: None, np.ones_like)
 RAISING = pointwise("f", "f", lambda s: 1 / 0, np.ones_like)
+LEAVING = pointwise("f", "f", lambda s: exit(3), np.ones_like)
 ONE_ARGUMENT = AttentionMap("f", "f", np.sin, np.cos)
 WRITING = pointwise("f", "f", lambda s: np.multiply(s, 2, out=s), lambda s: np.full(len(s), 2.0))
 WRITING_WEIGHTS = AttentionMap("f", "f", np.sin,
@@ -168,6 +169,7 @@ WRONG_DERIVATIVE = r"the derivative is wrong: at scores \(.*\), differences of w
         ("LISTED", r"weights at \(0, 0\)=array of <U1: must be real numbers"),
         ("NOTHING", r"weights at \(0, 0\)=array of object: must be real numbers"),
         ("RAISING", r"weights at \(0, 0\) failed: ZeroDivisionError: division by zero$"),
+        ("LEAVING", r"weights at \(0, 0\) failed: SystemExit: 3$"),
         ("ONE_ARGUMENT", r"pull_back at \(.*\) failed: TypeError: "),
         ("WRITING", r"weights at \(0, 0\) failed: ValueError: output array is read-only$"),
         ("WRITING_WEIGHTS", r"pull_back at \(.*\) failed: ValueError: output array is read-only$"),

@@ -114,3 +114,15 @@ def test_integer_rows_are_exact():
     assert integer_rows(V) == [[2**59, -3 * 2**60], [1, 0]]
     with pytest.raises(InvalidArgumentError, match=r"V\[0, 0\]=nan"):
         integer_rows([[np.nan], [1.0]])
+
+
+@pytest.mark.parametrize("support", [(1, 1), (0, 5), (-1, 2), (0, 1, 2), (0.5, 1)])
+def test_supports_that_do_not_fit_are_refused(support):
+    with pytest.raises(InvalidArgumentError, match="support"):
+        form_space(np.eye(5, 2), [support])
+
+
+@pytest.mark.parametrize("positions", [1, 0, -1, 2.5])
+def test_too_few_positions_are_refused(positions):
+    with pytest.raises(InvalidArgumentError, match=f"positions={positions}"):
+        rank_at_least(np.eye(5, 2), positions=positions)

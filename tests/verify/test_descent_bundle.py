@@ -131,6 +131,23 @@ def test_forged_bundles_are_refused(capsys, tmp_path, change, message) -> None:
     assert message in refusal(capsys, tmp_path / "bundle.json", forge, forge=True)
 
 
+def test_a_bundle_cannot_pass_for_one_about_another_question(capsys, tmp_path) -> None:
+    def relabel(document) -> None:
+        document["claim"] = "theorem2-instances"
+
+    said = refusal(capsys, tmp_path / "bundle.json", relabel, forge=False)
+    assert "the claim theorem2-instances has no input attention" in said
+
+
+@pytest.mark.parametrize("inputs", [[], "support", None, 3])
+def test_inputs_of_another_kind_are_refused(capsys, tmp_path, inputs) -> None:
+    def replace_inputs(document) -> None:
+        document["inputs"] = inputs
+
+    said = refusal(capsys, tmp_path / "bundle.json", replace_inputs, forge=True)
+    assert "of the wrong kind" in said
+
+
 def test_a_bundle_without_steps_is_refused(capsys, tmp_path) -> None:
     def forget(document) -> None:
         del document["inputs"]["steps"]

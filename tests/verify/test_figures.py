@@ -2,6 +2,7 @@ import csv
 import itertools
 import json
 import math
+import sqlite3
 import sys
 import xml.etree.ElementTree as ET
 from fractions import Fraction
@@ -174,8 +175,8 @@ def test_the_figure_of_step_sizes_has_quantiles_and_the_certified_step(tmp_path)
     # Losses of the second cell are 10^-1 .. 10^-20: the second, tenth and eighteenth smallest.
     quantiles = [float(rows[0][f"loss_{name}"]) for name in ("q10", "median", "q90")]
     assert [round(math.log10(loss)) for loss in quantiles] == [-19, -11, -3]
-    assert {row["eta_scale_certified"] for row in rows} == {"24"}
-    assert {row["failure_upper"] for row in rows} == {"0.125"}
+    assert {row["eta_scale_certified"] for row in rows} == {"24.0000"}
+    assert {row["failure_upper"] for row in rows} == {"0.125000"}
 
 
 @pytest.mark.usefixtures("nothing_certified")
@@ -381,6 +382,18 @@ def test_what_has_no_figure_is_refused_and_nothing_is_written(tmp_path, capsys) 
 def test_a_sweep_without_results_is_refused(tmp_path, capsys) -> None:
     folder = write_sweep(tmp_path, "theorem2", THEOREM2, rows=0)
     assert "holds no trial with a result yet" in refusal(capsys, str(folder))
+
+
+def test_a_sweep_that_another_program_has_locked_is_refused(tmp_path, capsys) -> None:
+    folder = write_sweep(tmp_path, "theorem2", THEOREM2)
+    holder = sqlite3.connect(folder / "results.sqlite")
+    holder.execute("PRAGMA locking_mode = EXCLUSIVE")
+    holder.execute("PRAGMA journal_mode = DELETE")
+    holder.execute("BEGIN EXCLUSIVE")
+    try:
+        assert "is locked by another program" in refusal(capsys, str(folder))
+    finally:
+        holder.close()
 
 
 def test_without_matplotlib_it_is_refused_by_the_name_of_the_extra(

@@ -35,10 +35,13 @@ def execute(options: argparse.Namespace) -> Outcome:
     from verify.progress import Progress
     from verify.report.figures.cells import read_results
     from verify.report.figures.sweep_figures import FIGURES, make_figures, missing_for
-    from verify.sweep.store import read_sweep
+    from verify.sweep.store import StoreFailedError, StoreLockedError, read_sweep
 
-    with read_sweep(folder) as store:
-        result = read_results(store)
+    try:
+        with read_sweep(folder) as store:
+            result = read_results(store)
+    except (StoreFailedError, StoreLockedError) as failure:
+        raise InvalidArgumentError("sweep", folder, str(failure)) from None
     if not result.done:
         raise InvalidArgumentError("sweep", folder, "holds no trial with a result yet; run it")
     missing = [missing_for(figure, result) for figure in FIGURES]

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from numerics.arguments import InvalidArgumentError
 from numerics.attention import softmax
 from numerics.balls.softmax_reach import softmax_reach
 from numerics.embeddings import sample_embeddings
@@ -58,3 +59,9 @@ def test_blocks_of_rows_change_nothing(monkeypatch):
     whole = softmax_reach(V, tolerance=Fraction(1, 100))
     monkeypatch.setattr("numerics.balls.softmax_reach._BLOCK_ENTRIES", 100)
     assert softmax_reach(V, tolerance=Fraction(1, 100)) == whole
+
+
+@pytest.mark.parametrize("tolerance", [Fraction(0), Fraction(-1)])
+def test_a_tolerance_that_is_not_positive_is_refused(tolerance):
+    with pytest.raises(InvalidArgumentError, match=f"tolerance={tolerance}: must be positive"):
+        softmax_reach(np.eye(3), tolerance=tolerance)

@@ -4,6 +4,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,7 @@ import pytest
 from numerics.arguments import InvalidArgumentError
 from verify.cli import main
 from verify.sweep import cluster
+from verify.sweep.chunk import ExecutorLostError
 from verify.sweep.cluster_workers import describe_blas, difference, environment
 
 HERE = Path(__file__).parent
@@ -70,7 +72,7 @@ def threaded(start_cluster) -> Cluster:
     return start_cluster(2, 2, TROUBLE)
 
 
-def wait_until(holds, seconds: float = 30.0) -> None:
+def wait_until(holds, seconds: float = 120.0) -> None:
     deadline = time.monotonic() + seconds
     while not holds():
         assert time.monotonic() < deadline
@@ -94,7 +96,7 @@ def test_a_worker_killed_midway_costs_no_row(program, threaded) -> None:
     process = sweep.start()
     wait_until(lambda: sweep.count() >= 40)
     os.kill(threaded.ask("workers")["pids"][0], signal.SIGKILL)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=120)
     assert process.returncode == 0
     assert json.loads(out)["missing"] == 0
     assert err == ""
@@ -138,7 +140,7 @@ def test_interrupted_it_takes_its_chunks_back(program, threaded) -> None:
     wait_until(lambda: sweep.count() >= 8)
     assert threaded.ask("tasks")["tasks"] > 0
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=30)
+    out, err = process.communicate(timeout=120)
     assert process.returncode == 3
     assert json.loads(out)["reason"].startswith("interrupted")
     assert "Traceback" not in err
@@ -153,7 +155,7 @@ def test_a_scheduler_killed_midway_leaves_what_arrived_and_the_rest_runs_here(
     process = sweep.start()
     wait_until(lambda: sweep.count() >= 20)
     lost.end()
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=120)
     assert process.returncode == 3
     reason = json.loads(out)["reason"]
     assert reason.startswith(f"scheduler={lost.address}: the connection was lost")
@@ -172,11 +174,14 @@ def test_a_cluster_without_workers_is_waited_for(program, start_cluster) -> None
     empty = start_cluster(0, 1, TROUBLE)
     sweep = program("trials = 4", "d = 5", "--scheduler", empty.address)
     process = sweep.start()
+    patience = threading.Timer(60, process.kill)
+    patience.start()
     line = process.stderr.readline()
+    patience.cancel()
     assert line == f"scheduler={empty.address}: there are no workers; waiting for some to join\n"
     assert not sweep.out.exists()
     empty.ask("scale 1")
-    process.communicate(timeout=60)
+    process.communicate(timeout=120)
     assert process.returncode == 0
     assert len(sweep.rows()) == 4
 
@@ -278,6 +283,20 @@ def test_a_difference_names_both_sides() -> None:
         theirs = {**ours, name: "0.1"}
         assert difference(theirs, ours) == f"has {name} 0.1, this machine has {name} {ours[name]}"
     assert difference({}, ours) == f"has python none, this machine has python {ours['python']}"
+
+
+def test_a_worker_that_joins_later_is_looked_at_too() -> None:
+    theirs = {**environment(), "numpy": "0.1"}
+    answer = cluster._answer(None, theirs)
+    assert answer == difference(environment(), theirs)
+
+    class Done:
+        def result(self, timeout: float) -> str:
+            assert timeout > 0
+            return answer
+
+    with pytest.raises(ExecutorLostError, match="scheduler=host:1: a new worker has numpy "):
+        cluster.Cluster(None, "host:1", print)._fetch(Done())
 
 
 def test_other_sources_of_the_same_version_are_a_difference() -> None:

@@ -100,6 +100,7 @@ def test_a_killed_worker_costs_no_row(program, workers_of) -> None:
     process = sweep.start()
     for least in (20, 101, 200):
         wait_until(lambda least=least: sweep.count() >= least)
+        wait_until(lambda: len(workers_of(process.pid)) == 2)
         os.kill(workers_of(process.pid)[least % 2].pid, signal.SIGKILL)
     out, _ = process.communicate(timeout=60)
     assert process.returncode == 0
@@ -211,6 +212,20 @@ def test_rows_wait_while_another_program_has_the_database_locked(program) -> Non
     assert err.count("is locked by another program: rows wait in memory until it is free") == 1
     assert err.count("the database is free again: all rows are written") == 1
     assert len(sweep.rows()) == 300
+
+
+def test_rows_of_a_sweep_that_is_done_wait_for_the_lock(program, workers_of) -> None:
+    sweep = program("trials = 200\npause = 0.005", "d = 5")
+    process = sweep.start()
+    wait_until(lambda: sweep.count() > 10)
+    other = sqlite3.connect(sweep.out / "results.sqlite", isolation_level=None)
+    wait_until(lambda: began(other))
+    wait_until(lambda: not workers_of(process.pid))
+    assert process.poll() is None
+    other.execute("ROLLBACK")
+    other.close()
+    assert process.wait(60) == 0
+    assert len(sweep.rows()) == 200
 
 
 def began(connection: sqlite3.Connection) -> bool:
