@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from numerics.embeddings import sample_embeddings
-from numerics.parity import ParityGradient, ParityStep, parity_gradient, parity_step
-from numerics.parity_start import draw_start
+from numerics.parity.population import ParityGradient, ParityStep, parity_gradient, parity_step
+from numerics.parity.start import draw_start
 
 __all__ = ["ParityInstance", "ParitySetting", "best_of_steps", "descend", "draw_parity"]
 
@@ -23,7 +23,7 @@ class ParitySetting:
     k, d, m : int
         Number of heads and relevant positions, number of positions, embedding dimension.
     start : str
-        A key of `numerics.parity_start.STARTS`.
+        A key of `numerics.parity.start.STARTS`.
     norm : float
         Length of every query.
     law : str

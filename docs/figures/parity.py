@@ -17,8 +17,8 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 
-from numerics.parity_prediction import common_shock, distinct_probability, draw_distinct
-from numerics.parity_signal import draw_signal_choices
+from numerics.parity.prediction import common_shock, distinct_probability, draw_distinct
+from numerics.parity.signal import draw_signal_choices
 from verify.parity_trial import ParitySetting, descend, draw_parity
 from verify.sampling import Proportion
 from verify.seeds import Streams

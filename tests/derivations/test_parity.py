@@ -13,7 +13,7 @@ from derivations.notation import gamma
 from derivations.parity import loss, square_moment
 from derivations.parity_notation import attention
 from derivations.power_sums import PowerSum
-from numerics.parity_enumeration import enumerate_parity_loss
+from numerics.parity.enumeration import enumerate_parity_loss
 from verify.strategies import rational_attention
 
 

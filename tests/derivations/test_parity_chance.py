@@ -8,7 +8,7 @@ from derivations import parity_chance
 from derivations.catalogue import load
 from derivations.evaluation import evaluate_real
 from derivations.ledger import Status
-from numerics.parity_prediction import common_shock
+from numerics.parity.prediction import common_shock
 
 
 def failing(*numbers: int) -> set[int]:

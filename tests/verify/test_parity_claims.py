@@ -6,9 +6,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-import numerics.parity
-import numerics.parity_enumeration
-from numerics.parity import ParityGradient, ParityStep
+import numerics.parity.enumeration
+import numerics.parity.population
+from numerics.parity.population import ParityGradient, ParityStep
 from verify import parity_trial
 from verify.claim import Cell, Evidence, Grade
 from verify.claims import CLAIMS, parity, parity_loss
@@ -103,7 +103,7 @@ def test_descent_counts_its_steps() -> None:
 
 
 def test_a_wrong_enumeration_is_refuted(monkeypatch) -> None:
-    right = numerics.parity_enumeration.enumerate_parity_loss
+    right = numerics.parity.enumeration.enumerate_parity_loss
     monkeypatch.setattr(parity_loss, "enumerate_parity_loss", lambda *at: right(*at) * 2)
     assert evidence("parity-loss", "all 2^d inputs").grade is Grade.REFUTED
 
@@ -121,7 +121,7 @@ def test_a_wrong_formula_is_refuted(monkeypatch, name: str) -> None:
 
 @pytest.mark.parametrize("factor", [-1, 1 + 1e-9, np.nan])
 def test_a_wrong_loss_kernel_is_refuted(monkeypatch, factor: float) -> None:
-    right = numerics.parity.parity_loss
+    right = numerics.parity.population.parity_loss
     monkeypatch.setattr(parity_loss, "parity_loss", lambda *at: factor * right(*at))
     assert evidence("parity-loss", "loss at random").grade is Grade.REFUTED
 
@@ -129,7 +129,7 @@ def test_a_wrong_loss_kernel_is_refuted(monkeypatch, factor: float) -> None:
 @pytest.mark.parametrize("factor", [-1, 1 + 1e-9, np.nan])
 @pytest.mark.parametrize("name", ["gradient of two", "gradient of three"])
 def test_a_wrong_gradient_kernel_is_refuted(monkeypatch, name: str, factor: float) -> None:
-    right = numerics.parity.parity_gradient
+    right = numerics.parity.population.parity_gradient
 
     def wrong(*at) -> ParityGradient:
         found = right(*at)
@@ -144,7 +144,7 @@ def test_a_wrong_gradient_kernel_is_refuted(monkeypatch, name: str, factor: floa
 
 def uphill(*at, start=None) -> ParityStep:
     V, theta, support, eta = at
-    return numerics.parity.parity_step(V, theta, support, -eta, start=start)
+    return numerics.parity.population.parity_step(V, theta, support, -eta, start=start)
 
 
 @pytest.mark.parametrize(

@@ -16,8 +16,8 @@ from functools import cache, partial
 
 import numpy as np
 
-from numerics.parity_prediction import common_shock, distinct_probability
-from numerics.parity_signal import draw_signal_choices
+from numerics.parity.prediction import common_shock, distinct_probability
+from numerics.parity.signal import draw_signal_choices
 from verify.claim import Cell, Claim, Evidence, Profile
 from verify.claims.derivation import derivation_cell
 from verify.claims.explicit_theorem2_draws import grade_between

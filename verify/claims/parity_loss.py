@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from numerics.parity import parity_gradient, parity_loss
-from numerics.parity_enumeration import enumerate_parity_loss
+from numerics.parity.enumeration import enumerate_parity_loss
+from numerics.parity.population import parity_gradient, parity_loss
 from numerics.population import gradient
 from verify.claim import Cell, Claim, Evidence, Grade, Profile
 from verify.claims.agreement import agreement_cell

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest, chi2_contingency
 
-from numerics import parity_signal
 from numerics.arguments import InvalidArgumentError
 from numerics.embeddings import sample_embeddings
-from numerics.parity_prediction import common_shock, distinct_probability
-from numerics.parity_signal import draw_signal_choices, signal_choices
-from numerics.parity_start import draw_start
+from numerics.parity import signal
+from numerics.parity.prediction import common_shock, distinct_probability
+from numerics.parity.signal import draw_signal_choices, signal_choices
+from numerics.parity.start import draw_start
 
 LEAST_P = 1e-4
 
@@ -45,7 +45,7 @@ def test_choices_follow_the_definition(k: int) -> None:
 
 def test_triangular_rows_have_the_products_of_gaussian_vectors() -> None:
     n, m = 40_000, 6
-    rows = parity_signal._gaussian_rows(np.random.default_rng(2), n, 4, m)
+    rows = signal._gaussian_rows(np.random.default_rng(2), n, 4, m)
     products = rows @ rows.transpose(0, 2, 1)
     # The variance of a squared length is 2 m, that of a product m: five standard errors.
     error = np.sqrt(m / n * (1 + np.eye(4)))
@@ -55,7 +55,7 @@ def test_triangular_rows_have_the_products_of_gaussian_vectors() -> None:
 
 def test_orthonormal_rows_keep_the_sense_of_the_gaussian_ones() -> None:
     rows = np.random.default_rng(3).standard_normal((200, 3, 5))
-    basis = parity_signal._orthonormalised(rows)
+    basis = signal._orthonormalised(rows)
     assert np.abs(basis @ basis.transpose(0, 2, 1) - np.eye(3)).max() < 1e-14
     triangle = rows @ basis.transpose(0, 2, 1)
     assert np.abs(np.triu(triangle, 1)).max() < 1e-13

@@ -8,7 +8,8 @@ import pytest
 from scipy.stats import binomtest, multivariate_normal
 
 from numerics.arguments import InvalidArgumentError
-from numerics.parity_prediction import common_shock, distinct_probability, draw_distinct
+from numerics.parity import prediction
+from numerics.parity.prediction import common_shock, distinct_probability, draw_distinct
 
 # Sixteen comparisons of the right law: one in six hundred runs falls below.
 LEAST_P = 1e-4
@@ -97,10 +98,9 @@ def test_blind_choices(k: int) -> None:
 
 @pytest.mark.parametrize(("k", "shock"), [(3, -1 / 6), (3, 0.3), (3, 1.5), (4, 0.3), (4, 1.5)])
 def test_the_number_of_nodes_is_enough(monkeypatch, k: int, shock: float) -> None:
-    from numerics import parity_prediction
 
     found = distinct_probability(k, shock)
-    monkeypatch.setattr(parity_prediction, "_NODES", 32)
+    monkeypatch.setattr(prediction, "_NODES", 32)
     assert found == pytest.approx(distinct_probability(k, shock), abs=1e-6)
 
 

@@ -32,8 +32,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from numerics.arguments import InvalidArgumentError, finite_float, integer_at_least
-from numerics.parity import check_heads
-from numerics.parity_start import check_length, check_start, helmert
+from numerics.parity.population import check_heads
+from numerics.parity.start import check_length, check_start, helmert
 
 __all__ = ["common_shock", "distinct_probability", "draw_distinct"]
 
@@ -65,7 +65,7 @@ def common_shock(
     d : int, optional
         Number of positions, > k; infinitely many if not given.
     start : {"simplex", "independent"}
-        A key of `numerics.parity_start.STARTS`.
+        A key of `numerics.parity.start.STARTS`.
     norm : float
         Length of every query, > 0; short against sqrt(m) for the first order to count.
     orthonormal : bool

@@ -4,7 +4,7 @@ from scipy.stats import kstest
 
 from numerics.arguments import InvalidArgumentError
 from numerics.attention import softmax
-from numerics.parity_start import STARTS, draw_start, helmert
+from numerics.parity.start import STARTS, draw_start, helmert
 from numerics.sphere import coordinate_tail
 
 # Of eight comparisons of the right law, one in a thousand runs falls below.

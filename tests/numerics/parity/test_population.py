@@ -9,20 +9,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from numerics import parity
 from numerics.arguments import InvalidArgumentError
 from numerics.attention import softmax
 from numerics.embeddings import sample_embeddings
 from numerics.one_step import one_step
-from numerics.parity import (
+from numerics.parity import population
+from numerics.parity.enumeration import enumerate_parity_loss
+from numerics.parity.population import (
     check_heads,
     check_parity_support,
     parity_gradient,
     parity_loss,
     parity_step,
 )
-from numerics.parity_enumeration import enumerate_parity_loss
-from numerics.parity_start import draw_start
+from numerics.parity.start import draw_start
 from numerics.population import gradient, loss
 
 UNIT = 2.0**-53
@@ -57,7 +57,7 @@ def test_the_weights_are_the_slopes_of_the_enumerated_loss(seed: int, k: int, mo
     h = seed % k
     slopes = [weighted_slope(heads, support, h, i) for i in range(k + more)]
     gamma = np.array([[float(w) for w in row] for row in heads])
-    found = parity._Heads(gamma, support).weights()[h]
+    found = population._Heads(gamma, support).weights()[h]
     for i, slope in enumerate(slopes):
         expected = slope - heads[h][i] * sum(slopes)
         # As for the loss, of whose terms each weight has at most twice as many.
@@ -152,7 +152,7 @@ def test_heads_that_share_a_position_are_not_one_to_one() -> None:
     V, theta, support = instance(7, 3, 20, 8)
     found = parity_step(V, theta, support, 0.0)
     for heads, parted in (((4, 4, 7), False), ((7, 4, 5), True), ((7, 4, 6), False)):
-        made_up = parity.ParityStep(found.start, found.theta, found.gamma, heads, found.loss)
+        made_up = population.ParityStep(found.start, found.theta, found.gamma, heads, found.loss)
         assert made_up.one_to_one((4, 5, 7)) is parted
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from numerics.arguments import InvalidArgumentError
-from numerics.parity_enumeration import enumerate_parity_loss
+from numerics.parity.enumeration import enumerate_parity_loss
 
 
 @pytest.mark.parametrize(("k", "d"), [(2, 2), (2, 5), (3, 4), (3, 7), (4, 6), (5, 6)])

@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from numerics.arguments import integer_at_least
-from numerics.parity import check_heads
-from numerics.parity_start import check_length, check_start, helmert
+from numerics.parity.population import check_heads
+from numerics.parity.start import check_length, check_start, helmert
 
 __all__ = ["draw_signal_choices", "signal_choices"]
 
@@ -72,7 +72,7 @@ def draw_signal_choices(
     k, m : int
         Number of heads, 2, 3 or 4, and embedding dimension (>= 2 k).
     start : {"simplex", "independent"}
-        A key of `numerics.parity_start.STARTS`.
+        A key of `numerics.parity.start.STARTS`.
     norm : float
         Length of every query, > 0.
     orthonormal : bool

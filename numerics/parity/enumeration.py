@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import SupportsIndex
 
 from numerics.arguments import InvalidArgumentError
-from numerics.parity import check_parity_support
+from numerics.parity.population import check_parity_support
 
 __all__ = ["MAX_POSITIONS", "enumerate_parity_loss"]
 
