@@ -234,8 +234,8 @@ def _forms(V: sp.Matrix) -> sp.Matrix:
     """Return the coefficients of all x^T V A V^T x, a row for each of 1 and x_i x_j."""
     size, width = V.shape
     columns = []
-    for k, j in itertools.combinations_with_replacement(range(width), 2):
-        products = V.col(k) * V.col(j).T
+    for left, right in itertools.combinations_with_replacement(range(width), 2):
+        products = V.col(left) * V.col(right).T
         pairs = itertools.combinations(range(size), 2)
         columns.append([products.trace(), *(products[p, q] + products[q, p] for p, q in pairs)])
     return sp.Matrix(columns).T

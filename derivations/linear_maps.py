@@ -99,7 +99,7 @@ class LinearMap:
         return LinearMap(self.source, self.target, terms)
 
     def under(self, *rules: Rules) -> LinearMap:
-        """Apply the rules, and their transposes, until none applies any more."""
+        """Apply the rules, and their transposes, until none applies; none may bring itself back."""
         pairs = [pair for each in rules for pair in each]
         pairs += [(left.T, right.T) for left, right in pairs]
         reduced = self

@@ -35,8 +35,8 @@ def steps() -> tuple[Step, ...]:
             r" (d - 1) e^{-\tau \delta} \text{ at } \theta = \tau v_{a}, \quad \delta = \min_{i \ne"
             r" j} (|v_{i}|^{2} - v_{i} \cdot v_{j})",
             reason=r"$(1 - \gamma_{a}) / \gamma_{a}$ is the sum, and $\gamma_{a} \le 1$; $s_{a} -"
-            r" s_{i} = \tau (|v_{a}|^{2} - v_{a} \cdot v_{i}) \ge \tau \delta$, and there are $d - 1$"
-            r" such $i$. For different unit rows $\delta > 0$.",
+            r" s_{i} = \tau (|v_{a}|^{2} - v_{a} \cdot v_{i}) \ge \tau \delta$ for each of the $d -"
+            r" 1$ terms. For different unit rows $\delta > 0$.",
             check=_check_weight,
         ),
         Step(

@@ -5,6 +5,7 @@ import math
 import sqlite3
 import sys
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -126,6 +127,16 @@ def test_which_figures_are_made_follows_from_the_axes(tmp_path) -> None:
     everything = names("corollary3", d=[4, 8], m=[4, 8], n=[10, 20], eta_scale=[1, 2])
     assert everything == ["phase_diagram", "samples", "step_size"]
     assert names("training", d=[4, 8], m=[4, 8]) == ["phase_diagram"]
+
+
+def test_a_figure_needs_trials_that_found_what_it_shows(tmp_path) -> None:
+    grid = {"d": ["4", "8"], "m": ["4", "8"], "n": ["10", "20"], "eta_scale": ["1", "2"]}
+    result = result_of(write_sweep(tmp_path, "corollary3", grid))
+    bare = replace(result, success=None, cells=[replace(cell, losses=[]) for cell in result.cells])
+    for figure in sweep_figures.FIGURES:
+        assert sweep_figures.missing_for(figure, result) is None
+        lacking = f"{figure.NAME} needs trials of another kind"
+        assert sweep_figures.missing_for(figure, bare) == lacking
 
 
 @pytest.mark.usefixtures("nothing_certified")

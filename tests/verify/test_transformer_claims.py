@@ -119,6 +119,9 @@ def test_all_gradients_and_the_library_layer_are_compared(monkeypatch):
     found = differences()
     assert all(error <= transformer._BOUNDS[what] for what, error in found.items())
     assert ("library layer" in found) == transformer.has_library_attention()
+    with monkeypatch.context() as older:
+        older.setattr(transformer, "has_library_attention", lambda: False)
+        assert set(differences()) == {"six steps", "all gradients"}
     right = transformer.complex_step_gradient
 
     def wrong(*given, **options):
@@ -162,6 +165,11 @@ def test_a_control_that_differs_too_early_is_a_finding(monkeypatch):
 
 def test_a_variant_that_is_not_equivalent_is_seen(monkeypatch):
     monkeypatch.setattr(transformer, "EQUIVALENT", BROKEN[:3])
+    assert beyond(evidence(VARIANTS)) == 2
+
+
+def test_an_error_that_is_not_a_number_is_one(monkeypatch):
+    monkeypatch.setattr(transformer, "_variant_error", lambda _: np.nan)
     assert beyond(evidence(VARIANTS)) == 2
 
 

@@ -9,6 +9,7 @@ from fractions import Fraction
 from functools import partial
 
 from verify.claim import Cell, Claim, Evidence, Grade, Profile
+from verify.claims.attention_kernels import descent_cell, floor_cell, forms_cell
 from verify.claims.derivation import derivation_cell
 from verify.instance import draw_instance
 from verify.seeds import Streams
@@ -54,7 +55,7 @@ _HALF_SIZES: dict[Profile, tuple[tuple[int, int], ...]] = {
 }
 _DESCENT = (16, 32)  # (d, m), where independent starts learn
 _ETA, _STEPS = Fraction(1, 10), 100
-_BELOW_HALF = Fraction(49, 100)
+_HALF = Fraction(1, 2)
 
 
 def _name(d: int, m: int) -> str:
@@ -133,6 +134,7 @@ def _floor_cells(profile: Profile) -> tuple[Cell, ...]:
             for d, m, least in _FLOORS[profile]
         ),
         Cell(name="both forms of the floor", check=_check_formula, cost=0.3),
+        floor_cell(),
     )
 
 
@@ -191,6 +193,7 @@ def _average_cells(profile: Profile) -> tuple[Cell, ...]:
             Cell(name=f"dimension at {_name(d, m)}", check=partial(_check_rank, d, m), cost=0.1)
             for d, m in _RANKS[profile]
         ),
+        forms_cell(),
     )
 
 
@@ -232,16 +235,16 @@ def _check_descent(attention: str, streams: Streams) -> Evidence:
         attention=attention,
         eta=_ETA,
         steps=_STEPS,
-        tolerance=_BELOW_HALF,
+        tolerance=_HALF,
     )
-    low, high = found.mean_loss or (Fraction(0), Fraction(4))
+    low, high = found.mean_loss or (Fraction(0), Fraction(1))
     grades = {"refuted": Grade.CERTIFIED, "certified": Grade.REFUTED, "undecided": Grade.UNDECIDED}
     return Evidence(
         cell=f"{attention} attention, {_name(d, m)}",
         subject="cross-check",
         method=f"{_STEPS} steps with eta = {_ETA} in balls, from the antisymmetric start",
-        grade=Grade.REFUTED if high < Fraction(1, 2) else grades[found.verdict],
-        computed=f"L in [{_below(low)}, {_above(high)}]",
+        grade=Grade.REFUTED if high < _HALF else grades[found.verdict],
+        computed=f"L - 1/2 in [{_below(low - _HALF)}, {_above(high - _HALF)}]",
         claimed="L >= 1/2",
         precision=f"{found.bits} bits",
         seed=streams.seed,
@@ -265,6 +268,7 @@ def _half_cells(profile: Profile) -> tuple[Cell, ...]:
             )
             for attention in ("linear", "erf")
         ),
+        descent_cell(),
     )
 
 
@@ -297,9 +301,10 @@ CLAIMS = (
             r" functions $x^T V A V^T x$ and $\lambda_0$ the squared length of the projection of"
             r" $1$ on it. The best losses, over all queries and output gains, have a mean over"
             r" supports of at least $1 - (r - \lambda_0) / \binom{d}{2} \ge 1 - m (m + 1) / (d (d -"
-            r" 1))$, and $r = m (m + 1) / 2$ if no more than one leverage is $1$. A mean: at a"
-            r" single support the bound is $1$ minus the squared projection of $x_a x_b$. Empty for"
-            r" $m \ge d$."
+            r" 1))$, and $r = m (m + 1) / 2$ if the columns of $V$ are independent and no more than"
+            r" one leverage is $1$. A mean: at a single support the bound is $1$ minus the squared"
+            r" projection of $x_a x_b$. Empty where $V$ has rank $d$; what $m$ and $d$ alone say"
+            r" is empty from $m = d - 1$ on."
         ),
         source="ours",
         cells=_average_cells,
@@ -312,8 +317,9 @@ CLAIMS = (
             r"$\gamma_i = \phi(v_i \cdot \theta)$ with $\phi$ odd and differentiable,"
             r" $\tilde\theta^0 = -\theta^0$. After any number of gradient steps of any sizes, on"
             r" the population or on samples that both heads share, $\tilde\theta = -\theta$, $f ="
-            r" p^2 \ge 0$ and $L \ge 1/2$, whatever $V$, $d$ and $m$ are. Equality at $\gamma_a ="
-            r" -\gamma_b = 1/2$, which independent rows reach."
+            r" p^2 \ge 0$ and the population loss is $L \ge 1/2$, whatever $V$, $d$ and $m$ are."
+            r" Equality at $\gamma_a = -\gamma_b = 1/2$ and all other weights $0$, which"
+            r" independent rows reach if $\phi$ reaches $1/2$."
         ),
         source="ours; the start is that of arXiv:2502.07553v2",
         cells=_half_cells,

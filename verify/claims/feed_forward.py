@@ -268,8 +268,9 @@ CLAIMS = (
             r" 2$ that is $1 - \frac{r (r - 1)}{d (d - 1)}$. For each support by itself it is at"
             r" least $1$ unless $S$ is among the positions read. An average of at most $\epsilon$"
             r" takes $r \ge \sqrt{1 - \epsilon}\, d$ positions at $k = 2$, and as many weights in"
-            r" the first layer, trained or frozen: $\Omega(d)$. This is no bound on the number of"
-            r" trained parameters of a model whose other parameters are frozen."
+            r" a first layer whose weights are not shared between positions, trained or frozen:"
+            r" $\Omega(d)$. This is no bound on the number of trained parameters of a model whose"
+            r" other parameters are frozen, nor on the parameters of one that shares weights."
         ),
         source="ours; arXiv:2502.07553v2 compares its model with feed-forward nets",
         cells=_floor_cells,

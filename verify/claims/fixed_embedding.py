@@ -157,8 +157,8 @@ CLAIMS = (
             r" \binom{d}{k}$, where $P$ projects onto the span of the features less their means,"
             r" and $\Pi_k$ onto the parities of degree $k$. Equality holds if the features are $D$"
             r" of these parities. So an average of at most $\epsilon$ takes $D \ge (1 - \epsilon)"
-            r" \binom{d}{k} \ge (1 - \epsilon) (d / k)^k$, exponential in $k$. A single support"
-            r" may have any loss in $[0, 1]$."
+            r" \binom{d}{k} \ge (1 - \epsilon) (d / k)^k$, exponential in $k$ for $d \ge 2 k$. A"
+            r" single support may have any loss in $[0, 1]$."
         ),
         source="ours; arXiv:2502.07553v2 compares its model with fixed embeddings",
         cells=_cells,

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from numerics.embeddings import uniform_direction
 from verify.claim import Cell, Claim, Evidence, Grade, Profile
 from verify.claims.assumptions import SETTING
+from verify.claims.attention_kernels import reach_cell
 from verify.instance import Instance, draw_instance
 from verify.seeds import Streams
 
@@ -245,6 +246,7 @@ def _narrow_cells(profile: Profile) -> tuple[Cell, ...]:
             )
             for d, m, least in _ONE_STEP[profile]
         ),
+        reach_cell(),
     )
 
 
@@ -264,7 +266,8 @@ CLAIMS = (
         source="arXiv:2502.07553v2, its comparison of attention maps, read literally; wording ours",
         cells=_necessary_cells,
         stance="disputed",
-        dependencies=("population-gradient",),
+        # The descent in balls is held against enumeration there: a broken one settles nothing.
+        dependencies=("population-gradient", "antisymmetric-half"),
     ),
     Claim(
         id="softmax-necessary-for-narrow",
@@ -275,7 +278,7 @@ CLAIMS = (
             r" support, queries, output gain or training; and softmax attention has a loss of at"
             r" most $0.01$ at every input: for every support at the queries $\tau v_a$, $\tau v_b$,"
             r" or, where the cell says so, for the drawn support after one population step with"
-            r" $\eta = 10^6 d^2$."
+            r" $\eta = 10^6 d^2$, at the first of a few draws at which that is proved."
         ),
         source="ours; the regime in which arXiv:2502.07553v2 is right that softmax is needed",
         cells=_narrow_cells,

@@ -83,21 +83,28 @@ def _run(
                 reason = run_sweep(store, place=place, progress=progress)
                 document = summarise(sweep, out, store.counts(), reason)
                 if form is not None and reason != INTERRUPTED:
-                    _export(store, form, out, document)
+                    _export(store, form, out, document, progress)
         except (StoreFailedError, StoreLockedError) as failure:
             document = summarise(sweep, out, None, str(failure))
     return document
 
 
-def _export(store: Store, form: str, out: Path, document: dict[str, Any]) -> None:
+def _export(
+    store: Store, form: str, out: Path, document: dict[str, Any], progress: Progress
+) -> None:
     """Write the rows to a file, and into the document where it is or why there is none."""
     from verify.sweep.export import export_rows
 
     try:
-        document["export"] = str(export_rows(store, form, out).path)
+        exported = export_rows(store, form, out)
     except InvalidArgumentError as failure:
         # The folder took files before the work began; what was found is printed all the same.
-        document["reason"] = f"no export: {failure}"
+        reasons = (document.get("reason"), f"no export: {failure}")
+        document["reason"] = "; ".join(reason for reason in reasons if reason is not None)
+        return
+    document["export"] = str(exported.path)
+    if exported.incomplete is not None:
+        progress.say(exported.incomplete)
 
 
 @contextmanager

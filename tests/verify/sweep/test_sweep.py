@@ -226,6 +226,11 @@ def test_rows_stay_when_their_export_fails(sweep, tmp_path, monkeypatch) -> None
     assert found["reason"].startswith("no export: export=")
     assert (found["missing"], found["errors"]) == (0, 0)
     assert len(table(tmp_path / "out")[1]) == 56
+    orthonormal = document(
+        sweep(THEOREM2 + 'law = "orthonormal"', "--json", "--export", "csv", out="other"), 3
+    )
+    assert "trials failed" in orthonormal["reason"]
+    assert "no export: export=" in orthonormal["reason"]
 
 
 @pytest.mark.parametrize("change", [("seed = 5", "seed = 6"), ("trials = 7", "trials = 8")])
@@ -290,3 +295,15 @@ def test_rows_can_be_exported_in_the_same_go(sweep) -> None:
     lines = Path(found["export"]).read_text().splitlines()
     assert len(lines) == 1 + 56
     assert lines[0].startswith("cell,trial,d,m,eta_scale,law,")
+
+
+def test_an_export_of_part_of_the_trials_says_so(sweep, tmp_path) -> None:
+    text = THEOREM2 + 'law = ["sphere", "orthonormal"]'
+    code, out, err = sweep(text, "--json", "--export", "csv")
+    assert code == 3
+    errors = json.loads(out)["errors"]
+    assert errors > 0
+    path = tmp_path / "out" / "trials.csv"
+    assert err.splitlines()[-1] == (
+        f"{path} holds 112 of 112 trials, {errors} of them with an error for a result"
+    )
