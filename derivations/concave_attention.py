@@ -2,8 +2,8 @@
 
 No query makes such a head concentrate: where one score is large, concavity keeps the weights of
 all others in proportion. How large one score can be beside the others is the leverage of its
-position, a property of V alone. So there is a floor, the same for every support and all queries,
-and no training gets below it.
+position, a property of V alone. Where all leverages are small there is a floor, the same for every
+support and all queries, and no training gets below it.
 """
 
 from __future__ import annotations

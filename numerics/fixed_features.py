@@ -44,7 +44,7 @@ class ParityFit:
     rank : int
         The dimension of the span of the features and the constants, less 1.
     accuracy : float
-        Bounds the error of each loss, as long as the rank is right; inf if it is not clear.
+        Bounds the error of each loss, as long as the rank is right; 1 or more says nothing.
     """
 
     losses: NDArray[np.float64]

@@ -91,6 +91,14 @@ def test_the_bound_is_attained_by_parities_and_by_products_of_two_forms():
     assert set(exact_best_losses(products, 3).losses) == {1}
 
 
+def test_independent_features_that_differ_by_a_constant_do_not_attain_the_bound():
+    # Less their means, which is what the bound is attained by, they are the same.
+    parity = all_inputs(4)[:, :2].prod(axis=1)
+    fit = exact_best_losses(np.stack([parity, parity + 1], axis=1), 2)
+    assert (fit.rank, fit.mean) == (1, 1 - Fraction(1, 6))
+    assert fit.mean > average_floor(4, 2, 2)
+
+
 def test_scale_and_shift_of_features_and_repetitions_change_nothing():
     table = relu_features(np.random.default_rng(3), 5, 4)
     changed = np.column_stack([1e200 * table + 1e190, table[:, 0] - table[:, 1], np.ones(32)])

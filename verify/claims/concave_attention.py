@@ -280,14 +280,15 @@ _SETTING = (
 CLAIMS = (
     Claim(
         id="concave-attention-floor",
-        title="linear, erf or tanh attention cannot represent the target if m is small against d",
+        title="linear, erf or tanh attention cannot represent the target if leverages are small",
         statement=(
             rf"{_SETTING}. If every leverage $v_i^T (V^T V)^{{-1}} v_i$ is at most $h < 1/2$, then"
             r" $L \ge 1 - 4 h^2 / (1 - 2 h)$ for every support, all $\theta$, $\tilde\theta$ and"
             r" any output gain, however trained. For unit rows and $\sigma$ the least singular"
             r" value of $V$, $L \ge 1 - 4 / (\sigma^2 (\sigma^2 - 2))$ if $\sigma^2 > 2$. At the"
             r" drawn $V$ of the cells, of $m \le d / 16$, that is nearly the loss $1$ of predicting"
-            r" $0$."
+            r" $0$. A small $m$ is not enough: where the support has leverages $1$, linear"
+            r" attention may be right on every input."
         ),
         source="ours",
         cells=_floor_cells,

@@ -332,7 +332,7 @@ CLAIMS = (
         id="parity-first-step",
         title="when k heads part in one step: the first-order law, and how near steps come to it",
         statement=(
-            f"{_MODEL}. To first order in the scores, one large step sends head $h$ to the $s \\in"
+            f"{_MODEL}. To first order in the scores, and up to $1/d$, one large step sends head $h$ to the $s \\in"
             r" S$ with the largest $\frac{k}{k-1} (s^h_s - \operatorname{mean}_{h'} s^{h'}_s) +"
             r" B_s$, $B_s = \sum_{s' \in S, s' \ne s} v_s \cdot v_{s'}$, the same for all heads."
             r" In the limit $d, m \to \infty$ all $k$ positions are taken with probability $k!"

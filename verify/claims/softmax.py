@@ -259,8 +259,8 @@ CLAIMS = (
             r" descent with linear or $\mathrm{erf}$ attention in the place of softmax leaves some"
             r" input with a loss above $0.01$. Refuted for $m \ge d$ and independent starts"
             r" $\theta^0$, $\tilde\theta^0$: the exact iteration, enclosed in balls from the"
-            r" numbers of one draw, brings the loss of every input below $0.01$. For $m$ small"
-            r" against $d$, and from the antisymmetric start, see the claims"
+            r" numbers of one draw, brings the loss of every input below $0.01$. For random $V$"
+            r" with $m$ small against $d$, and from the antisymmetric start, see the claims"
             r" softmax-necessary-for-narrow and antisymmetric-half."
         ),
         source="arXiv:2502.07553v2, its comparison of attention maps, read literally; wording ours",
@@ -271,7 +271,7 @@ CLAIMS = (
     ),
     Claim(
         id="softmax-necessary-for-narrow",
-        title="where m is small against d, softmax does what linear, erf and tanh attention cannot",
+        title="at random V with m small against d, softmax does what linear, erf and tanh cannot",
         statement=(
             r"At the same $V$, drawn as in Theorem 2, $m \le d / 8$: no odd concave attention"
             r" (linear, $\mathrm{erf}$, $\tanh$) has a loss below the bound of the cell, for any"

@@ -122,6 +122,15 @@ def test_a_search_finds_nothing_below_the_floor(name, d, m, seed):
     assert 1 - best > (1 - floor) / 8
 
 
+def test_few_dimensions_alone_leave_room_for_a_perfect_head():
+    # Unit rows, m = 3: the support has the leverage 1, and linear attention is always right.
+    V = np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], *[[0.0, 0.0, 1.0]] * 8])
+    gamma, gamma_tilde = V[:, 0], V[:, 1]
+    assert enumerate_loss(gamma.tolist(), gamma_tilde.tolist(), (0, 1)).supremum == 0
+    found = concave_floor(V)
+    assert (found.loss, found.leverage) == (0, 1)
+
+
 def test_bad_arguments_are_refused():
     with pytest.raises(InvalidArgumentError, match="max_bits=1"):
         concave_floor(np.ones((3, 1)), max_bits=1)
