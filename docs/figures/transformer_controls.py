@@ -12,7 +12,7 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
-from numerics.transformer_variants import BROKEN, EQUIVALENT, compare_variant
+from numerics.transformer.variants import BROKEN, EQUIVALENT, compare_variant
 from verify.instance import draw_instance
 from verify.seeds import Streams
 

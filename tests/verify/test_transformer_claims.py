@@ -7,14 +7,15 @@ import re
 import subprocess
 import sys
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-import numerics.transformer_descent
+import numerics.transformer.descent
 from numerics.population import PopulationGradient
-from numerics.transformer_variants import BROKEN, EQUIVALENT
+from numerics.transformer.variants import BROKEN, EQUIVALENT
 from verify.claim import Grade
 from verify.claims import transformer
 from verify.claims.transformer import CLAIMS
@@ -68,13 +69,13 @@ def test_none_out_of_all_trials_is_within_the_inequality():
 
 
 def test_a_closed_form_off_by_a_billionth_is_seen(monkeypatch):
-    right = numerics.transformer_descent.gradient
+    right = numerics.transformer.descent.gradient
 
     def wrong(*at):
         found = right(*at)
         return PopulationGradient(found.loss, (1 + 1e-9) * found.theta, found.theta_tilde)
 
-    monkeypatch.setattr(numerics.transformer_descent, "gradient", wrong)
+    monkeypatch.setattr(numerics.transformer.descent, "gradient", wrong)
     assert beyond(evidence(VARIANTS)) == 2
     assert beyond(evidence(TRAINING)) == 2
 
@@ -108,8 +109,12 @@ def test_an_unmasked_layer_is_seen(monkeypatch):
     assert beyond(evidence(TRAINING)) == 2
 
 
+LIBRARY = "those of the library layer"
+
+
 def test_all_gradients_and_the_library_layer_are_compared(monkeypatch):
     pytest.importorskip("jax")
+    pytest.importorskip("equinox")
     architecture = transformer.Architecture(scale=0.5)
 
     def differences():
@@ -117,29 +122,45 @@ def test_all_gradients_and_the_library_layer_are_compared(monkeypatch):
         return transformer._differences(rng, architecture, complete=True)
 
     found = differences()
+    assert set(found) == {"six steps", "loss and gradients", LIBRARY}
     assert all(error <= transformer._BOUNDS[what] for what, error in found.items())
-    assert ("library layer" in found) == transformer.has_library_attention()
-    with monkeypatch.context() as older:
-        older.setattr(transformer, "has_library_attention", lambda: False)
-        assert set(differences()) == {"six steps", "all gradients"}
+    assert all(bound <= 1e-12 for bound in transformer._BOUNDS.values())
+    with monkeypatch.context() as without:
+        without.setattr(transformer, "has_library_attention", lambda: False)
+        assert set(differences()) == {"six steps", "loss and gradients"}
     right = transformer.complex_step_gradient
 
-    def wrong(*given, **options):
-        gradient = right(*given, **options)
+    def wrong(*given, by, loss, slope):
+        gradient = right(*given, by=by)
 
         def mutated(parameters):
             value, slopes = gradient(parameters)
-            return value, {**slopes, "W_V": slopes["W_V"] + 2e-5}
+            return value + loss, {**slopes, "W_V": slopes["W_V"] + slope}
 
         return mutated
 
-    monkeypatch.setattr(transformer, "complex_step_gradient", wrong)
-    seen = differences()
-    for what in found.keys() - {"six steps"}:
-        assert seen[what] == pytest.approx(2e-5, rel=1e-2)
+    for off in ({"loss": 2e-9, "slope": 0.0}, {"loss": 0.0, "slope": 2e-9}):
+        monkeypatch.setattr(transformer, "complex_step_gradient", partial(wrong, **off))
+        seen = differences()
+        for what in ("loss and gradients", LIBRARY):
+            assert seen[what] == pytest.approx(2e-9, rel=1e-5)
 
 
-@pytest.mark.parametrize("what", ["six steps", "all gradients", "library layer"])
+def test_a_layer_of_equinox_that_is_off_is_seen(monkeypatch):
+    """In training and beside complex steps, even where the layer written out is right."""
+    layer = pytest.importorskip("equinox").nn.MultiheadAttention
+    right = layer.__call__
+    monkeypatch.setattr(
+        layer, "__call__", lambda *given, **options: (1 + 1e-9) * right(*given, **options)
+    )
+    architecture = transformer.Architecture(scale=0.5)
+    found = transformer._differences(Streams(5).trial(0), architecture, complete=True)
+    assert found["loss and gradients"] <= transformer._BOUNDS["loss and gradients"]
+    for what in ("six steps", LIBRARY):
+        assert found[what] > 100 * transformer._BOUNDS[what]
+
+
+@pytest.mark.parametrize("what", ["six steps", "loss and gradients", LIBRARY])
 @pytest.mark.parametrize("error", [1.01, np.nan])
 def test_every_difference_has_a_bound(monkeypatch, what, error):
     made = dict.fromkeys(transformer._BOUNDS, 0.0) | {what: error * transformer._BOUNDS[what]}
@@ -183,17 +204,39 @@ def test_without_jax_the_row_says_what_it_rests_on(monkeypatch):
         "JAX is not installed, so this rests on complex-step differentiation;"
         " pip install 'xorverify[rivals]'"
     )
-    assert "all gradients" not in found.computed
+    assert "loss and gradients" not in found.computed
+
+
+def test_without_equinox_the_row_says_what_it_rests_on(monkeypatch):
+    pytest.importorskip("jax")
+    monkeypatch.setitem(sys.modules, "equinox", None)
+    found = evidence(TRAINING)
+    assert beyond(found) == 0
+    assert found.method.startswith("JAX's derivative of the layer written out, in binary64")
+    assert found.reason == (
+        "Equinox is not installed, so this rests on no library's layer, but on ours;"
+        " pip install 'xorverify[rivals]'"
+    )
+
+
+def test_with_equinox_the_row_rests_on_the_library_layer():
+    pytest.importorskip("equinox")
+    found = evidence(TRAINING)
+    assert found.method.startswith("JAX's derivative of Equinox's attention layer, in binary64")
+    assert found.reason is None
 
 
 def test_jax_is_not_imported_until_it_is_used():
-    code = "import sys, verify.claims.transformer; sys.exit('jax' in sys.modules)"
+    code = (
+        "import sys, verify.claims.transformer;"
+        "sys.exit(bool({'jax', 'equinox'} & set(sys.modules)))"
+    )
     assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0
 
 
-@pytest.mark.parametrize("number", [0, 1])
-def test_the_examples_of_the_page_run(number):
-    pytest.importorskip("jax")
+@pytest.mark.parametrize(("number", "library"), [(0, "jax"), (1, "equinox")])
+def test_the_examples_of_the_page_run(number, library):
+    pytest.importorskip(library)
     examples = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)
     assert len(examples) == 2
     result = subprocess.run(

@@ -7,11 +7,11 @@ import pytest
 
 from numerics.arguments import InvalidArgumentError
 from numerics.embeddings import sample_embeddings, uniform_direction
-from numerics.transformer import Architecture
-from numerics.transformer_descent import compare, descend, descend_queries
-from numerics.transformer_gradient import complex_step_gradient
-from numerics.transformer_start import equivalent_start
-from numerics.transformer_variants import BROKEN, EQUIVALENT, _Setting, compare_variant
+from numerics.transformer.descent import compare, descend, descend_queries
+from numerics.transformer.gradient import complex_step_gradient
+from numerics.transformer.layer import Architecture
+from numerics.transformer.start import equivalent_start
+from numerics.transformer.variants import BROKEN, EQUIVALENT, _Setting, compare_variant
 
 D, M, H = 5, 3, 5
 S = (3, 1)

@@ -11,7 +11,7 @@ Token 0 is the CLS token; token i of an input x carries the embedding v_i, the b
 for the heads g = 1, 2, whose queries, keys and values have h entries. Only the output at the CLS
 token is read, so only its query is formed. Everything that a library's layer may do besides (layer
 norm, residual, dropout) is there to be switched on. At which parameters this is the model of two
-queries is stated in `numerics.transformer_start`. Source: arXiv:2502.07553v2, section 2, where
+queries is stated in `numerics.transformer.start`. Source: arXiv:2502.07553v2, section 2, where
 the Transformer is reduced to two queries; the layer written out is ours.
 
 The functions are analytic in every parameter, so that a complex step differentiates them, and are
@@ -55,9 +55,9 @@ Parameters: TypeAlias = Mapping[str, Array]
 ``readout`` (2, n), the rows w^1, w^2; ``offset`` (); ``z_CLS`` (n,). Any of them may have leading
 axes, which the results then have as well."""
 
-Attention: TypeAlias = Callable[[Array, Array, Array, "Architecture", ModuleType], Array]
-"""What makes the heads' outputs (..., N, 2, h) of queries (..., N, 2, h), and keys and values
-(..., N, d + 1, 2, h)."""
+Attention: TypeAlias = Callable[[Parameters, Array, "Architecture", ModuleType], Array]
+"""What makes the output y at the CLS token (..., N, n) of parameters and tokens
+(..., N, d + 1, n), CLS first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -157,19 +157,10 @@ def predict(
     array, shape (..., N)
     """
     tokens = _tokens(parameters["z_CLS"], V, x, xp)
-    cls = tokens[..., 0, :]
     normed = _normed(tokens, architecture.norm, xp)
-    query = xp.einsum("...ghn,...xn->...xgh", parameters["W_Q"], normed[..., 0, :])
-    query = query + parameters["b_Q"][..., None, :, :]
-    keys, values = (
-        xp.einsum("...ghn,...xtn->...xtgh", parameters[weight], normed)
-        + parameters[bias][..., None, None, :, :]
-        for weight, bias in (("W_K", "b_K"), ("W_V", "b_V"))
-    )
-    heads = (attend or attention)(query, keys, values, architecture, xp)
-    y = xp.einsum("...gnh,...xgh->...xn", parameters["W_O"], heads)
+    y = (attend or attention)(parameters, normed, architecture, xp)
     if architecture.residual:
-        y = y + cls
+        y = y + tokens[..., 0, :]
     readings = xp.einsum("...gn,...xn->...xg", parameters["readout"], y)
     first, second = readings[..., 0], readings[..., 1]
     joint = first * second if architecture.readout == "product" else (first + second) / 2
@@ -177,9 +168,16 @@ def predict(
 
 
 def attention(
-    query: Array, keys: Array, values: Array, architecture: Architecture, xp: ModuleType
+    parameters: Parameters, tokens: Array, architecture: Architecture, xp: ModuleType
 ) -> Array:
-    """Return what each head hands on: the mean of the values under its weights."""
+    """Return y: each head's mean of the values under its weights, projected and summed."""
+    query = xp.einsum("...ghn,...xn->...xgh", parameters["W_Q"], tokens[..., 0, :])
+    query = query + parameters["b_Q"][..., None, :, :]
+    keys, values = (
+        xp.einsum("...ghn,...xtn->...xtgh", parameters[weight], tokens)
+        + parameters[bias][..., None, None, :, :]
+        for weight, bias in (("W_K", "b_K"), ("W_V", "b_V"))
+    )
     scores = architecture.scale * xp.einsum("...xgh,...xtgh->...xgt", query, keys)
     hidden = xp.arange(scores.shape[-1]) == 0
     if architecture.masked:
@@ -191,7 +189,8 @@ def attention(
     if architecture.dropout is not None:
         kept = xp.concatenate([xp.ones((2, 1)), xp.asarray(architecture.dropout)], axis=-1)
         weights = weights * kept
-    return xp.einsum("...xgt,...xtgh->...xgh", weights, values)
+    heads = xp.einsum("...xgt,...xtgh->...xgh", weights, values)
+    return xp.einsum("...gnh,...xgh->...xn", parameters["W_O"], heads)
 
 
 def mapped_queries(

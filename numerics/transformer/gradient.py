@@ -2,7 +2,8 @@
 
 A complex step: L(w + i r) has the imaginary part r L'(w) up to r^3, and no difference is formed,
 so r = 2^-300 gives the derivative to the last bits (Squire and Trapp 1998). JAX: automatic
-differentiation of the same function, or of one whose attention is the library's own layer.
+differentiation of the same function, or of one whose attention, projections and all, is a library's
+layer, Equinox's.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from numerics.arguments import InvalidArgumentError, row_blocks
-from numerics.transformer import Architecture, Array, Attention, Parameters, population_loss
+from numerics.transformer.layer import Architecture, Array, Attention, Parameters, population_loss
 
 __all__ = [
     "LossAndGradient",
@@ -80,12 +81,8 @@ def has_jax() -> bool:
 
 
 def has_library_attention() -> bool:
-    """Tell whether JAX is installed and has an attention layer, as it has from 0.4.31 on."""
-    if not has_jax():
-        return False
-    import jax
-
-    return hasattr(jax.nn, "dot_product_attention")
+    """Tell whether Equinox is installed, and JAX below it, without importing them."""
+    return has_jax() and find_spec("equinox") is not None
 
 
 def jax_gradient(
@@ -106,23 +103,23 @@ def jax_gradient(
     V, support, architecture, by
         As for `complex_step_gradient`.
     attend : callable, optional
-        `library_attention`, to have the library's own layer in the place of ours.
+        `library_attention`, to have Equinox's layer in the place of ours.
 
     Raises
     ------
     InvalidArgumentError
-        If JAX is not installed, or has no attention layer that `attend` could be.
+        If JAX is not installed, or `attend` is Equinox's layer and Equinox is not.
     """
     if not has_jax():
         raise InvalidArgumentError(
             "differentiation", "jax", "needs JAX; pip install 'xorverify[rivals]'"
         )
-    import jax
-
     if attend is library_attention and not has_library_attention():
         raise InvalidArgumentError(
-            "jax", jax.__version__, "has no attention layer; pip install 'jax>=0.4.31'"
+            "attend", "library_attention", "needs Equinox; pip install 'xorverify[rivals]'"
         )
+    import jax
+
     names = tuple(by)
     compiled = _compiled(architecture, attend)
 
@@ -137,25 +134,76 @@ def jax_gradient(
 
 
 def library_attention(
-    query: Array, keys: Array, values: Array, architecture: Architecture, xp: ModuleType
+    parameters: Parameters, tokens: Array, architecture: Architecture, xp: ModuleType
 ) -> Array:
-    """Return the heads' outputs by ``jax.nn.dot_product_attention``, with its scale and mask.
+    """Return y by ``equinox.nn.MultiheadAttention``, our weights and biases in its projections.
+
+    That layer divides the scores by h^1/2, so the weights and the bias of its query are ours times
+    ``scale * h ** 0.5``: 1 at the scale of libraries. The mask is its own: a masked key has the
+    most negative score there is, and thereby the weight 0.
+
+    It is for JAX's arrays, and parameters without leading axes.
 
     Raises
     ------
     InvalidArgumentError
-        If weights are to be dropped, which the library's layer cannot do.
+        If weights are to be dropped, which the library's layer does at random only.
     """
+    import equinox
     import jax
 
     if architecture.dropout is not None:
-        raise InvalidArgumentError("dropout", "given", "the library's layer has none; leave it out")
-    tokens = keys.shape[-3]
-    seen = xp.arange(tokens) > 0 if architecture.masked else xp.ones(tokens, dtype=bool)
-    heads = jax.nn.dot_product_attention(
-        query[..., None, :, :], keys, values, mask=seen[None, None, None], scale=architecture.scale
+        raise InvalidArgumentError(
+            "dropout", "given", "the library's layer draws its own; leave it out"
+        )
+    heads, h, n = parameters["W_Q"].shape
+    # Shapes alone: the weights that a new layer draws are all replaced.
+    layer = equinox.filter_eval_shape(
+        equinox.nn.MultiheadAttention,
+        num_heads=heads,
+        query_size=n,
+        qk_size=h,
+        vo_size=h,
+        use_query_bias=True,
+        use_key_bias=True,
+        use_value_bias=True,
+        key=jax.random.PRNGKey(0),
     )
-    return heads[..., 0, :, :]
+    # A projection has the heads one below the other: its entry g h + i is entry i of head g.
+    ours = {
+        name: parameters[name].reshape(heads * h, *parameters[name].shape[2:])
+        for name in ("W_Q", "b_Q", "W_K", "b_K", "W_V", "b_V")
+    }
+    factor = architecture.scale * h**0.5
+    layer = equinox.tree_at(
+        lambda its: [
+            its.query_proj.weight,
+            its.query_proj.bias,
+            its.key_proj.weight,
+            its.key_proj.bias,
+            its.value_proj.weight,
+            its.value_proj.bias,
+            its.output_proj.weight,
+        ],
+        layer,
+        [
+            factor * ours["W_Q"],
+            factor * ours["b_Q"],
+            ours["W_K"],
+            ours["b_K"],
+            ours["W_V"],
+            ours["b_V"],
+            xp.concatenate([*parameters["W_O"]], axis=1),
+        ],
+    )
+    length = tokens.shape[-2]
+    seen = xp.arange(length) > 0 if architecture.masked else xp.ones(length, dtype=bool)
+
+    def at_the_cls_token(row: Array) -> Array:
+        return layer(row[:1], row, row, mask=seen[None])[0]
+
+    y: Array = jax.vmap(at_the_cls_token)(tokens)
+    return y
 
 
 @lru_cache(maxsize=8)

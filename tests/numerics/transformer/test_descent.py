@@ -5,10 +5,10 @@ import pytest
 
 from numerics.one_step import one_step
 from numerics.population import gradient
-from numerics.transformer import Architecture
-from numerics.transformer_descent import Comparison, compare, descend, descend_queries
-from numerics.transformer_gradient import complex_step_gradient
-from numerics.transformer_start import equivalent_start
+from numerics.transformer.descent import Comparison, compare, descend, descend_queries
+from numerics.transformer.gradient import complex_step_gradient
+from numerics.transformer.layer import Architecture
+from numerics.transformer.start import equivalent_start
 
 
 def bowl(parameters):

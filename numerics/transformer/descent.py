@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from numerics.attention import softmax
 from numerics.model import predict as predict_by_attention
 from numerics.population import gradient
-from numerics.transformer import Architecture, Parameters, all_inputs, mapped_queries, predict
-from numerics.transformer_gradient import LossAndGradient
+from numerics.transformer.gradient import LossAndGradient
+from numerics.transformer.layer import Architecture, Parameters, all_inputs, mapped_queries, predict
 
 __all__ = ["Comparison", "Rule", "compare", "descend", "descend_queries"]
 

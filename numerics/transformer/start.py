@@ -61,7 +61,7 @@ def equivalent_start(
     Returns
     -------
     dict
-        The arrays of `numerics.transformer.Parameters`, with n = m + 2.
+        The arrays of `numerics.transformer.layer.Parameters`, with n = m + 2.
 
     Raises
     ------

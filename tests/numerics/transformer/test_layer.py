@@ -14,14 +14,14 @@ from numerics.arguments import InvalidArgumentError
 from numerics.attention import softmax
 from numerics.enumeration import enumerate_loss
 from numerics.model import predict as predict_by_attention
-from numerics.transformer import (
+from numerics.transformer.layer import (
     Architecture,
     all_inputs,
     mapped_queries,
     population_loss,
     predict,
 )
-from numerics.transformer_start import equivalent_start
+from numerics.transformer.start import equivalent_start
 
 D, M, H, N = 3, 2, 4, 5
 ARCHITECTURES = {
@@ -208,13 +208,11 @@ def test_bad_starts(changes, message):
         equivalent_start(np.random.default_rng(0), np.ones((4, 3)), **given)
 
 
-@pytest.mark.parametrize(
-    "module", ["transformer_variants", "transformer_gradient", "transformer_start"]
-)
+@pytest.mark.parametrize("module", ["variants", "gradient", "start"])
 def test_the_modules_import_numpy_alone(module):
     code = (
-        f"import sys, numerics.{module}; "
-        "print(*({'jax', 'scipy', 'mpmath', 'sympy', 'verify'} & set(sys.modules)))"
+        f"import sys, numerics.transformer.{module}; "
+        "print(*({'jax', 'equinox', 'scipy', 'mpmath', 'sympy', 'verify'} & set(sys.modules)))"
     )
     result = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True

@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from numerics.arguments import integer_at_least
-from numerics.transformer import Architecture
-from numerics.transformer_descent import Comparison, Rule, compare, descend, descend_queries
-from numerics.transformer_gradient import complex_step_gradient
-from numerics.transformer_start import equivalent_start
+from numerics.transformer.descent import Comparison, Rule, compare, descend, descend_queries
+from numerics.transformer.gradient import complex_step_gradient
+from numerics.transformer.layer import Architecture
+from numerics.transformer.start import equivalent_start
 
 __all__ = ["BROKEN", "EQUIVALENT", "Variant", "compare_variant"]
 

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from numerics import transformer_gradient
 from numerics.arguments import InvalidArgumentError, row_blocks
 from numerics.population import gradient
-from numerics.transformer import Architecture, all_inputs, population_loss, predict
-from numerics.transformer_gradient import (
+from numerics.transformer import gradient as transformer_gradient
+from numerics.transformer.gradient import (
     complex_step_gradient,
     has_jax,
     has_library_attention,
     jax_gradient,
     library_attention,
 )
-from numerics.transformer_start import equivalent_start
+from numerics.transformer.layer import Architecture, all_inputs, population_loss, predict
+from numerics.transformer.start import equivalent_start
 
 D, M, H = 4, 2, 3
 S = (2, 0)
@@ -124,28 +125,50 @@ def test_binary64_ends_with_the_call():
     assert not jax.config.jax_enable_x64
 
 
-@pytest.mark.parametrize("masked", [True, False])
-def test_the_library_layer(masked):
-    """Its weights err by some 1e-6, being formed in binary32; a wrong scale or mask by 1e-2."""
-    pytest.importorskip("jax")
-    if not has_library_attention():
-        pytest.skip("this JAX has no attention layer")
+@pytest.mark.parametrize("name", ["plain", "unmasked", "layer norm and residual"])
+def test_the_library_layer(name):
+    """Loss and all gradients, to rounding; of one scale and mask, or heads swapped, to no digit."""
+    pytest.importorskip("equinox")
     V, p = setting()
-    to = Architecture(scale=0.7, masked=masked)
-    slopes = complex_step_gradient(V, S, to, by=p)(p)[1]
-    found = jax_gradient(V, S, to, by=p, attend=library_attention)(p)[1]
-    apart = max(np.max(np.abs(found[name] - slopes[name])) for name in slopes)
-    assert 1e-12 < apart < 1e-5
-    others = (Architecture(scale=0.7, masked=not masked), Architecture(scale=0.75, masked=masked))
-    for other in others:
-        wrong = complex_step_gradient(V, S, other, by=p)(p)[1]
+    to = ARCHITECTURES[name]
+    value, slopes = complex_step_gradient(V, S, to, by=p)(p)
+    value_by_library, found = jax_gradient(V, S, to, by=p, attend=library_attention)(p)
+    assert value_by_library == pytest.approx(value, rel=1e-14)
+    # As of JAX and the layer written out: the same terms, in another order.
+    bound = 1e-14 * max(np.max(np.abs(slope)) for slope in slopes.values())
+    for parameter, slope in slopes.items():
+        assert found[parameter].dtype == np.float64
+        np.testing.assert_allclose(found[parameter], slope, rtol=0, atol=bound)
+    swapped = {**p, "W_O": p["W_O"][::-1]}
+    others = (
+        (replace(to, masked=not to.masked), p),
+        (replace(to, scale=1.1 * to.scale), p),
+        (to, swapped),
+    )
+    for other, at in others:
+        wrong = complex_step_gradient(V, S, other, by=p)(at)[1]
         assert max(np.max(np.abs(found[name] - wrong[name])) for name in wrong) > 1e-3
 
 
-def test_the_library_layer_drops_nothing():
-    pytest.importorskip("jax")
+def test_the_library_layer_predicts_the_same_of_every_input():
+    pytest.importorskip("equinox")
+    jax = pytest.importorskip("jax")
     V, p = setting()
-    with pytest.raises(InvalidArgumentError, match="dropout=given: the library's layer has none"):
+    to, x = ARCHITECTURES["plain"], all_inputs(D)
+
+    @jax.jit
+    def by_library(parameters):
+        return predict(parameters, V, x, to, xp=jax.numpy, attend=library_attention)
+
+    with transformer_gradient._binary64(jax):
+        found = np.array(by_library(p))
+    np.testing.assert_allclose(found, predict(p, V, x, to), rtol=0, atol=1e-13)
+
+
+def test_the_library_layer_drops_nothing():
+    pytest.importorskip("equinox")
+    V, p = setting()
+    with pytest.raises(InvalidArgumentError, match="dropout=given: the library's layer draws its"):
         predict(p, V, all_inputs(D), ARCHITECTURES["dropout"], attend=library_attention)
 
 
@@ -160,16 +183,18 @@ def test_without_jax(monkeypatch):
     assert complex_step_gradient(V, S, Architecture(), by=["W_Q"])(p)[1]["W_Q"].any()
 
 
-def test_a_jax_without_an_attention_layer(monkeypatch):
-    jax = pytest.importorskip("jax")
-    if has_library_attention():
-        monkeypatch.delattr(jax.nn, "dot_product_attention")
+def test_without_equinox(monkeypatch):
+    pytest.importorskip("jax")
+    monkeypatch.setitem(sys.modules, "equinox", None)
     assert has_jax()
     assert not has_library_attention()
     V, p = setting()
     assert jax_gradient(V, S, ARCHITECTURES["plain"], by=["W_Q"])(p)[1]["W_Q"].any()
-    with pytest.raises(InvalidArgumentError, match=r"has no attention layer; pip install 'jax>="):
+    with pytest.raises(InvalidArgumentError) as refused:
         jax_gradient(V, S, Architecture(), by=["W_Q"], attend=library_attention)
+    assert str(refused.value) == (
+        "attend=library_attention: needs Equinox; pip install 'xorverify[rivals]'"
+    )
 
 
 def test_binary64_of_an_older_jax(monkeypatch):

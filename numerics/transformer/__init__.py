@@ -1,0 +1,1 @@
+"""The single-layer Transformer behind the two queries: its layer, gradient, descent, variants."""
