@@ -3,6 +3,7 @@ import signal
 import sys
 import threading
 import time
+from pathlib import Path
 
 import pytest
 from threadpoolctl import threadpool_info
@@ -157,3 +158,28 @@ def test_workers_end_when_the_consumer_has_seen_enough() -> None:
     stream.close()
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)
+
+
+def die_amid_the_answer(n: int) -> bytes:
+    if n % 2:
+        io = Path(f"/proc/{os.getppid()}/io")
+        enough = bytes_read(io) + (1 << 22)
+
+        def kill() -> None:
+            while bytes_read(io) < enough:
+                time.sleep(0.0003)
+            os.kill(os.getpid(), signal.SIGKILL)
+
+        threading.Thread(target=kill, daemon=True).start()
+    return bytes(1 << 25 if n % 2 else 1)
+
+
+def bytes_read(io: Path) -> int:
+    return int(io.read_text().split()[1])
+
+
+@pytest.mark.skipif(not Path("/proc/self/io").exists(), reason="the kill needs Linux's counters")
+def test_a_worker_killed_when_part_of_its_answer_has_come_takes_only_its_call() -> None:
+    found = results(die_amid_the_answer, 4, 2)
+    assert [found[0], found[2]] == [b"\0"] * 2
+    assert all(isinstance(found[n], Failure) and found[n].died for n in (1, 3))
