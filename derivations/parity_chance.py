@@ -24,10 +24,13 @@ from derivations.ledger import Derivation, Formula, Method, Step
 from derivations.lemmas import Lemma
 from derivations.notation import d, declare
 from derivations.parity_notation import k_heads
+from derivations.parity_rest import own_gain, shared_gain
 
-__all__ = ["derive", "lean_variance", "shared_variance", "shock"]
+__all__ = ["derive", "lean_variance", "product_variance", "score_variance", "shock"]
 
 norm = declare(sp.Symbol, "norm", r"|\theta|", positive=True)
+own = declare(sp.Symbol, "own_gain", "a_{k}", positive=True)
+shared = declare(sp.Symbol, "shared_gain", "b_{k}", positive=True)
 k = k_heads
 
 GAUSSIAN_LIMIT = Lemma(
@@ -81,25 +84,32 @@ _ONE = _Exchangeable(sp.S.One, sp.S.Zero)
 _ALL = _Exchangeable(sp.S.One, sp.S.One)
 _CENTRING = _Exchangeable(1 - 1 / k, -1 / k)
 _STARTS = {
-    "simplex": (_Exchangeable(sp.S.One, -1 / (k - 1)), 3),
-    "independent": (_ONE, 2),
+    "simplex": (_Exchangeable(sp.S.One, -1 / (k - 1)), k / (k - 1), sp.S.Zero),
+    "independent": (_ONE, sp.S.One, 1 / k),
 }
-"""Correlation of the heads' scores, and the power of k/(k-1) in lambda^2."""
+"""Correlation of the heads' scores, lambda^2 over (|theta| a_k)^2, and the variance of their mean
+over |theta|^2."""
 
 
 def lean_variance(start: str) -> sp.Expr:
     """Return lambda^2 for a start, "simplex" or "independent"."""
-    return norm**2 * (k / (k - 1)) ** _STARTS[start][1]
+    return (norm * own) ** 2 * _STARTS[start][1]
 
 
-def shared_variance() -> sp.Expr:
-    """Return beta, what B adds to the covariance of any two heads, for d positions."""
+def score_variance(start: str) -> sp.Expr:
+    """Return what the mean score of the heads adds to the covariance of any two of them."""
+    return (norm * shared) ** 2 * _STARTS[start][2]
+
+
+def product_variance() -> sp.Expr:
+    """Return what B adds to the covariance of any two heads, for d positions."""
     return (1 - k / d) * (k - 2 + 2 * k / d)
 
 
 def shock(start: str) -> sp.Expr:
     """Return kappa = beta / lambda^2 - 1/k."""
-    return shared_variance() / lean_variance(start) - 1 / k
+    beta = product_variance() + score_variance(start)
+    return beta / lean_variance(start) - 1 / k
 
 
 def derive(title: str) -> Derivation:
@@ -108,9 +118,11 @@ def derive(title: str) -> Derivation:
         name="parity_chance",
         title=title,
         source="ours; k = 2 is the law of claim theorem2-law",
-        setting=r"$U_{hs} = \frac{k}{k-1} (s^{h}_{s} - \operatorname{mean}_{h'} s^{h'}_{s}) +"
-        r" B_{s}$, $B_{s} = \sum_{s' \in S, s' \ne s} v_{s} \cdot v_{s'} - k \bar{v} \cdot v_{s}$,"
-        r" as for the first step; queries of length $|\theta|$, independent uniform embeddings."
+        setting=r"$U_{hs} = a_{k} (s^{h}_{s} - \operatorname{mean}_{h'} s^{h'}_{s}) - b_{k}"
+        r" \operatorname{mean}_{h'} s^{h'}_{s} + B_{s}$, $B_{s} = \sum_{s' \in S, s' \ne s} v_{s}"
+        r" \cdot v_{s'} - k \bar{v} \cdot v_{s}$, with $a_{k}$, $b_{k}$ of the first step: all of"
+        r" its first order at $d > k$ positions; $a_{k} \to k / (k - 1)$, $b_{k} \to 0$ as $d \to"
+        r" \infty$. Queries of length $|\theta|$, independent uniform embeddings."
         r" Head $h$ chooses the $s$ with the largest $U_{hs}$, so what all $s$ share"
         r" does not count. $J$ is the matrix of ones, $P = I - J / k$; all variances are times"
         r" $1/m$.",
@@ -124,10 +136,13 @@ def derive(title: str) -> Derivation:
 def _steps() -> tuple[Step, ...]:
     return (
         Step(
-            statement=r"\left(\frac{k}{k-1}\right)^{2} P C P = \frac{\lambda^{2}}{|\theta|^{2}} P,"
-            r" \quad \lambda^{2} = |\theta|^{2} \left(\frac{k}{k-1}\right)^{3} \text{ (simplex)},"
-            r" \quad |\theta|^{2} \left(\frac{k}{k-1}\right)^{2} \text{ (independent)}",
-            reason=r"The covariance over the heads of the leans at one position; $C$ is the"
+            statement=r"a_{k}^{2} P C P = \frac{\lambda^{2}}{|\theta|^{2}} P, \quad \lambda^{2} ="
+            r" \frac{k}{k-1} |\theta|^{2} a_{k}^{2} \text{ (simplex)}, \quad |\theta|^{2} a_{k}^{2}"
+            r" \text{ (independent)}; \quad P C J = 0, \quad b_{k}^{2} \frac{J C J}{k^{2}} ="
+            r" \frac{\beta_{s}}{|\theta|^{2}} J, \quad \beta_{s} = 0, \quad \frac{1}{k}"
+            r" |\theta|^{2} b_{k}^{2}",
+            reason=r"The covariance over the heads of the leans at one position, and of the mean"
+            r" score, which is independent of them; $C$ is the"
             r" correlation of the scores: $-1/(k-1)$ off the diagonal at the simplex, $0$ for"
             r" independent queries, which are orthogonal in the limit. Checked for symbolic $k$.",
             check=_check_leans,
@@ -135,8 +150,8 @@ def _steps() -> tuple[Step, ...]:
             lemmas=(GAUSSIAN_LIMIT,),
         ),
         Step(
-            statement=r"\operatorname{Cov} B = \beta I + \left(1 - \frac{k}{d}\right)^{2} J, \quad"
-            r" \beta = \left(1 - \frac{k}{d}\right) \left(k - 2 + \frac{2 k}{d}\right)",
+            statement=r"\operatorname{Cov} B = \beta_{B} I + \left(1 - \frac{k}{d}\right)^{2} J,"
+            r" \quad \beta_{B} = \left(1 - \frac{k}{d}\right) \left(k - 2 + \frac{2 k}{d}\right)",
             reason=r"Over the positions. Each product within the support enters with $1 - k/d$,"
             r" each of the $d - k$ others with $-k/d$. $B_{s}$ and $B_{s'}$ share $v_{s} \cdot"
             r" v_{s'}$. Checked for symbolic $k$ and $d$, and term by term for $k = 2, 3, 4$, $d ="
@@ -147,8 +162,9 @@ def _steps() -> tuple[Step, ...]:
         ),
         Step(
             statement=r"\operatorname{Cov} (U_{hs})_{h} = \lambda^{2} P + \beta J = \lambda^{2} (I"
-            r" + \kappa J), \quad \kappa = \frac{\beta}{\lambda^{2}} - \frac{1}{k},"
-            r" \quad 1 + k \kappa = \frac{k \beta}{\lambda^{2}} \ge 0",
+            r" + \kappa J), \quad \beta = \beta_{B} + \beta_{s}, \quad \kappa ="
+            r" \frac{\beta}{\lambda^{2}} - \frac{1}{k}, \quad 1 + k \kappa = \frac{k \beta}"
+            r"{\lambda^{2}} \ge 0",
             reason=r"Over the heads at one position, up to what all positions share; $B$ is the"
             r" same for all heads, and different positions are independent. So the law of the"
             r" choices has the one parameter $\kappa$.",
@@ -176,37 +192,45 @@ def _steps() -> tuple[Step, ...]:
             method=Method.INSTANCES,
         ),
         Step(
-            statement=r"k = 2, d \to \infty: \quad \beta = 0, \quad \kappa = - \frac{1}{2}, \quad"
+            statement=r"k = 2, d \to \infty: \quad \beta \to 0, \quad \kappa = - \frac{1}{2}, \quad"
             r" U_{1a} - U_{1b} = -(U_{2a} - U_{2b})",
             reason=r"With two heads nothing is shared, from either start and at any length: they"
-            r" always part. For $k > 2$, $\beta \to k - 2 > 0$.",
+            r" always part. For $k > 2$, $\beta \to k - 2 > 0$. $b_{k} \to 0$ is derivation"
+            r" parity_first_step's.",
             check=_check_nothing_shared,
         ),
         Step(
-            statement=r"k = 2, |\theta| = 1, \beta = \frac{4}{d}: \quad \frac{\kappa}{1 + \kappa} ="
-            r" - \frac{d - 1}{d + 1} \text{ (antisymmetric)}, \quad - \frac{d - 2}{d + 2} \text{"
-            r" (independent)}",
-            reason=r"To first order in $1/d$. As $(1 - \tau^{2}) / (1 + \tau^{2})$ is the cosine of"
-            r" $2 \arctan \tau$, the heads fail to part with probability $\frac{2}{\pi} \arctan(1 /"
-            r" \sqrt{d})$ from the antisymmetric start, the law of Theorem 2, and $\frac{2}{\pi}"
-            r" \arctan \sqrt{2 / d}$ from independent ones.",
+            statement=r"k = 2, |\theta| = 1: \quad \frac{\kappa}{1 + \kappa} = - \frac{1 -"
+            r" \tau^{2}}{1 + \tau^{2}}, \quad \tau^{2} = \frac{2 \beta}{\lambda^{2}} ="
+            r" \frac{1}{d} + O(d^{-2}) \text{ (antisymmetric)}, \quad \frac{2}{d} + O(d^{-2})"
+            r" \text{ (independent)}",
+            reason=r"With $a_{2}$ and $b_{2}$ in full. As $(1 - \tau^{2}) / (1 + \tau^{2})$ is the"
+            r" cosine of $2 \arctan \tau$, the heads fail to part with probability"
+            r" $\frac{2}{\pi} \arctan(1 / \sqrt{d})$ from the antisymmetric start, the law of"
+            r" Theorem 2, and $\frac{2}{\pi} \arctan \sqrt{2 / d}$ from independent ones, to"
+            r" leading order in $1/d$.",
             check=_check_law,
         ),
         Step(
-            statement=r"\frac{\partial \kappa}{\partial |\theta|} = - \frac{2 \beta}{\lambda^{2}"
-            r" |\theta|} \le 0, \quad \kappa \to - \frac{1}{k} \text{ as } |\theta| \to \infty",
-            reason=r"Longer queries share less. $\kappa = -1/k$, the value of orthonormal"
-            r" embeddings, where $B = 0$, is near where $|\theta|$ is large and $|\theta| /"
-            r" \sqrt{m}$ still small.",
+            statement=r"\frac{\partial \kappa}{\partial |\theta|} = - \frac{2 \beta_{B}}"
+            r"{\lambda^{2} |\theta|} \le 0, \quad \kappa \to \frac{\beta_{s}}{\lambda^{2}} -"
+            r" \frac{1}{k} \text{ as } |\theta| \to \infty",
+            reason=r"Longer queries share less. The limit, $-1/k$ as $d \to \infty$, is that of"
+            r" orthonormal embeddings, where $B = 0$; it is near where $|\theta|$ is large and"
+            r" $|\theta| / \sqrt{m}$ still small.",
             check=_check_length,
         ),
     )
 
 
 def _check_leans() -> None:
-    for start, (correlation, _) in _STARTS.items():
-        centred = _CENTRING @ correlation @ _CENTRING * (norm * k / (k - 1)) ** 2
+    for start, (correlation, *_) in _STARTS.items():
+        centred = _CENTRING @ correlation @ _CENTRING * (norm * own) ** 2
         centred.require_equal(_CENTRING * lean_variance(start), f"the leans at the {start} start")
+        crossed = _CENTRING @ correlation @ _ALL
+        crossed.require_equal(_ONE * sp.S.Zero, f"leans and mean at the {start} start")
+        mean = _ALL @ correlation @ _ALL * (norm * shared / k) ** 2
+        mean.require_equal(_ALL * score_variance(start), f"the mean at the {start} start")
 
 
 def _check_shared() -> None:
@@ -214,7 +238,7 @@ def _check_shared() -> None:
         (k - 1) * (1 - k / d) ** 2 + (d - k) * (k / d) ** 2, (1 - k / d) ** 2
     )
     covariance.require_equal(
-        _ONE * shared_variance() + _ALL * (1 - k / d) ** 2, "the covariance of B"
+        _ONE * product_variance() + _ALL * (1 - k / d) ** 2, "the covariance of B"
     )
     for heads in (2, 3, 4):
         for positions in range(heads + 1, 9):
@@ -242,7 +266,8 @@ def _check_utilities() -> None:
     whole.require_equal((_ONE + _ALL * kappa) * lam, "the covariance of U")
     require_equal(1 + k * kappa, k * beta / lam, "the smallest eigenvalue")
     for start in _STARTS:
-        found = kappa.xreplace({beta: shared_variance(), lam: lean_variance(start)})
+        beta_start = product_variance() + score_variance(start)
+        found = kappa.xreplace({beta: beta_start, lam: lean_variance(start)})
         require_equal(found, shock(start), f"kappa at the {start} start")
 
 
@@ -284,7 +309,7 @@ def _check_two_heads() -> None:
 
 
 def _check_nothing_shared() -> None:
-    many = sp.limit(shared_variance(), d, sp.oo)
+    many = sp.limit(product_variance(), d, sp.oo)
     require_equal(many, k - 2, "beta for many positions")
     two = many.xreplace({k: sp.Integer(2)})
     require_equal(two, sp.S.Zero, "beta for two heads")
@@ -295,24 +320,30 @@ def _check_nothing_shared() -> None:
 
 
 def _check_law() -> None:
-    two = {k: sp.Integer(2), norm: sp.S.One}
-    leading = 4 / d
-    rest = sp.limit((shared_variance().xreplace(two) - leading) * d, d, sp.oo)
-    require_equal(rest, sp.S.Zero, "beta to first order in 1/d")
+    two = {k: sp.Integer(2), norm: sp.S.One, own: own_gain(2), shared: shared_gain(2)}
     tau = sp.Symbol("tau", positive=True)
     require_equal(
         sp.expand_trig(sp.cos(2 * sp.atan(tau))), (1 - tau**2) / (1 + tau**2), "the half angle"
     )
-    for start, square in (("simplex", 1 / d), ("independent", 2 / d)):
-        kappa = leading / lean_variance(start).xreplace(two) - sp.Rational(1, 2)
+    for start, leading in (("simplex", 1), ("independent", 2)):
+        kappa = shock(start).xreplace(two)
+        beta = product_variance() + score_variance(start)
+        square = (2 * beta / lean_variance(start)).xreplace(two)
         require_equal(kappa / (1 + kappa), -(1 - square) / (1 + square), f"the {start} start")
+        # A rational function of d, so that what is left over is O(1/d^2).
+        found = sp.limit(sp.cancel(square * d), d, sp.oo)
+        require_equal(found, sp.Integer(leading), f"tau^2 to first order at the {start} start")
 
 
 def _check_length() -> None:
     for start in _STARTS:
         require_equal(
             sp.diff(shock(start), norm),
-            -2 * shared_variance() / (lean_variance(start) * norm),
+            -2 * product_variance() / (lean_variance(start) * norm),
             f"the derivative at the {start} start",
         )
-        require_equal(sp.limit(shock(start), norm, sp.oo), -1 / k, f"the limit, {start} start")
+        require_equal(
+            sp.limit(shock(start), norm, sp.oo),
+            score_variance(start) / lean_variance(start) - 1 / k,
+            f"the limit, {start} start",
+        )

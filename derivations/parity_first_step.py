@@ -3,7 +3,7 @@
 From the simplex start, or an independent one, every head is pulled towards every relevant
 position by nearly the same amount. What decides is the first order: the head's own lean, and the
 products of the relevant embeddings with each other, which are the same for all heads and cancel
-for k = 2 only.
+for k = 2 only. The last steps have all of the first order, for every number of positions.
 """
 
 from __future__ import annotations
@@ -20,60 +20,28 @@ from functools import cache
 
 import sympy as sp
 
+from derivations import parity_rest
 from derivations.identities import require, require_equal
-from derivations.inequalities import require_at_least
-from derivations.latex import latex
 from derivations.ledger import Derivation, Step
-from derivations.notation import d, i, t, u
-from derivations.parity import gradient_along, square_moment
+from derivations.notation import d, i, t
+from derivations.parity import gradient_along
 from derivations.parity_notation import (
     attention,
     exponential,
     k_heads,
-    lean,
     normaliser,
     relevant,
     score,
 )
+from derivations.parity_rest import uniform
 from derivations.permanents import pull
-from derivations.power_sums import Entry, PowerSum, density
+from derivations.power_sums import Entry, PowerSum
 from derivations.variation import Variation
 
-__all__ = ["derive", "rest_factor"]
+__all__ = ["derive"]
 
 _HEADS = (2, 3, 4)
 _MORE_HEADS = (2, 3, 4, 5)
-
-
-@cache
-def rest_factor(k: int) -> sp.Expr:
-    """Return r_k with gamma^1_i (q_i - sum_j gamma^1_j q_j) = r_k (u^1_i + 2 sum_{h > 1} u^h_i).
-
-    To first order, where q_i is half the derivative of E prod_h p_h^2 by gamma^1_i.
-    """
-    return sp.factor(_rest_to_first_order(k).coeff(Entry(lean(1), i)))
-
-
-@cache
-def _rest(k: int) -> sp.Expr:
-    """Return gamma^1_i (q_i - sum_j gamma^1_j q_j)."""
-    head = attention(1)
-    slope = density(Variation({head: u})(square_moment(k)), u)
-    weight = sp.expand(head * slope - head * PowerSum(head * slope))
-    return Entry(weight / 2, i)
-
-
-@cache
-def _rest_to_first_order(k: int) -> sp.Expr:
-    """Return its derivative as all heads leave uniform attention along u^h / d."""
-    motion = {attention(h): lean(h) / d for h in range(1, k + 1)}
-    moved = Variation(motion)(_rest(k)).xreplace(_uniform(k))
-    centred = {PowerSum(lean(h)): sp.S.Zero for h in range(1, k + 1)}
-    return sp.expand(sp.expand(moved).xreplace(centred))
-
-
-def _uniform(k: int) -> dict[sp.Expr, sp.Expr]:
-    return {attention(h): 1 / d for h in range(1, k + 1)}
 
 
 def derive(title: str) -> Derivation:
@@ -85,10 +53,10 @@ def derive(title: str) -> Derivation:
         setting=r"$k$ heads as in derivation parity, $s^{h}_{i} = v_{i} \cdot \theta_{h}$, unit"
         r" $v_{i}$. Simplex start: $\sum_{h} \theta_{h} = 0$, all of one length and at equal"
         r" angles; $k = 2$ is $\tilde{\theta} = -\theta$. Independent start: any"
-        r" $\theta_{h}$. First order: $s^{h}_{i} = \epsilon \sigma^{h}_{i}$ and $v_{s} \cdot"
-        r" v_{s'} = \epsilon \tau_{s s'}$, up to $O(\epsilon^{2})$; both are of order"
-        r" $1 / \sqrt{m}$ for queries of length $1$. $w_{hs}$ as in derivation permanents.",
-        steps=(*_start_steps(), *_signal_steps(), *_rest_steps()),
+        r" $\theta_{h}$. First order: $s^{h}_{i} = \epsilon \sigma^{h}_{i}$ and $v_{i} \cdot"
+        r" v_{s} = \epsilon \tau_{i s}$ for $i \ne s \in S$, up to $O(\epsilon^{2})$; both are of"
+        r" order $1 / \sqrt{m}$ for queries of length $1$. $w_{hs}$ as in derivation permanents.",
+        steps=(*_start_steps(), *_signal_steps(), *parity_rest.steps()),
         formulas=(),
     )
 
@@ -166,39 +134,6 @@ def _signal_steps() -> tuple[Step, ...]:
     )
 
 
-def _rest_steps() -> tuple[Step, ...]:
-    factors = ", ".join(latex(rest_factor(k)) for k in _HEADS)
-    return (
-        Step(
-            statement=r"- \frac{1}{2} \nabla_{\theta_{h}} L = \sum_{s \in S} w_{hs} (v_{s} -"
-            r" \bar{v}_{h}) - \sum_{i} q^{h}_{i} v_{i}, \quad q^{h}_{i} = \gamma^{h}_{i} (q_{i} -"
-            r" \sum_{j} \gamma^{h}_{j} q_{j})",
-            reason=r"Signal and rest; $q_{i}$ is half the derivative of $\mathbb{E} \prod_{h}"
-            r" p_{h}^{2}$ by $\gamma^{h}_{i}$. Checked for $k = 2, 3, 4$ and symbolic $d$.",
-            check=_check_split,
-        ),
-        Step(
-            statement=r"q^{h}_{i} = r_{k} \left(u^{h}_{i} + 2 \sum_{h' \ne h} u^{h'}_{i}\right) +"
-            rf" O(\epsilon^{{2}}), \quad r_{{2}}, r_{{3}}, r_{{4}} = {factors}, \quad u^{{h}}_{{i}}"
-            r" = s^{h}_{i} - \frac{1}{d} \sum_{j} s^{h}_{j}",
-            reason=r"Exact in $d$: the derivative as all heads leave uniform attention, where"
-            r" $q^{h}_{i} = 0$. From the simplex start the bracket is $-u^{h}_{i}$.",
-            check=_check_rest,
-        ),
-        Step(
-            statement=r"0 \le r_{k} \le \frac{(2 k - 3)!!}{d^{k+1}}, \quad k = 2, 3, 4, \quad d"
-            r" \ge k",
-            reason=r"Against the signal $(k - 1)! / d^{k}$ the rest has weights smaller by $1/d$,"
-            r" times a lean. Summed over all positions it moves the score of $s$ by a multiple of"
-            r" $r_{k} \sum_{i} s^{h}_{i} v_{i} \cdot v_{s}$, which for random embeddings is about"
-            r" $1/d + 1/m$ times the lean of $s$. The part $- k \bar{v} \cdot v_{s}$ of the signal"
-            r" joins $B_{s}$: common to all heads up to $O(\epsilon^{2})$, of order $1 / \sqrt{d"
-            r" m}$.",
-            check=_check_rest_bound,
-        ),
-    )
-
-
 def _check_angles() -> None:
     square = sp.Symbol("square", positive=True)
     product = -square / (k_heads - 1)
@@ -218,7 +153,7 @@ def _check_constant_product() -> None:
 
 def _check_zero() -> None:
     for k in _HEADS:
-        found = gradient_along(k).xreplace(_uniform(k))
+        found = gradient_along(k).xreplace(uniform(k))
         mean = PowerSum(t) / d
         relevant_sum = sp.Add(*(Entry(t, relevant(r)) for r in range(1, k + 1)))
         expected = -2 * math.factorial(k - 1) / d**k * (relevant_sum - k * mean)
@@ -328,47 +263,3 @@ def _check_common_term() -> None:
             expected = sp.Add(*(_product(r, q) - _product(p, q) for q in others))
             require_equal(difference, expected, f"B_{r} - B_{p} for k = {k}")
             require((difference == 0) == (k == 2), f"B_{r} - B_{p} = {difference} for k = {k}")
-
-
-def _check_split() -> None:
-    for k in _HEADS:
-        head = attention(1)
-        pulls = [pull(k, 1, r) for r in range(1, k + 1)]
-        towards = sp.Add(
-            *(
-                weight * (Entry(t, relevant(r)) - PowerSum(head * t))
-                for r, weight in enumerate(pulls, start=1)
-            )
-        )
-        slope = density(Variation({head: u})(square_moment(k)), u) / 2
-        weights = head * slope - head * PowerSum(head * slope)
-        require_equal(
-            -gradient_along(k) / 2,
-            sp.expand(towards) - PowerSum(sp.expand(weights * t)),
-            f"the gradient and its parts for k = {k}",
-        )
-
-
-def _check_rest() -> None:
-    for k in _HEADS:
-        require_equal(_rest(k).xreplace(_uniform(k)), sp.S.Zero, f"the rest at zero, k = {k}")
-        others = sp.Add(*(Entry(lean(h), i) for h in range(2, k + 1)))
-        own = Entry(lean(1), i)
-        found = _rest_to_first_order(k)
-        require_equal(found, rest_factor(k) * (own + 2 * others), f"the rest for k = {k}")
-        centred = {Entry(lean(k), i): -own - sp.Add(*(Entry(lean(h), i) for h in range(2, k)))}
-        at_simplex = found.xreplace(centred)
-        require_equal(at_simplex, -rest_factor(k) * own, f"the rest at the simplex, k = {k}")
-
-
-def _check_rest_bound() -> None:
-    beyond = sp.Symbol("beyond", nonnegative=True)
-    for k in _HEADS:
-        most = sp.Integer(math.prod(range(1, 2 * k - 2, 2)))
-        factor, more = rest_factor(k) * d ** (2 * k), {d: k + beyond}
-        for left, right, what in (
-            (factor, sp.S.Zero, "r_k"),
-            (most * d ** (k - 1), factor, "the bound of r_k"),
-        ):
-            margin = sp.expand((left - right).xreplace(more))
-            require_at_least(left, right, margin, what, slacks={beyond: d - k})

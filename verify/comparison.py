@@ -8,6 +8,7 @@ same for every map, and any map may profit from it.
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -42,16 +43,16 @@ Start: TypeAlias = Literal["antisymmetric", "independent"]
 STARTS: tuple[Start, ...] = get_args(Start)
 
 _SMALLEST = -6  # eta = 10^-6
-_LARGEST_SCALE = 1000  # up to eta = 1000 d^2, and to the power of ten above
+_LARGEST_SCALE = 1000  # up to the first power of ten that is at least 1000 d^2
 _PER_DECADE = 2
 _REFINEMENTS = 3  # as many times finer around the best
 _HOPELESS = 1000.0
 
 SEARCH = (
     "each run has the step size that suits it best. Tried are the half powers of ten from 1e-6 to"
-    " beyond 1000 d^2, then those within a third of a decade of the best of them, six a decade. Of"
-    " two step sizes the better one reaches the tolerance in fewer steps, or reaches it at all, or"
-    " else has the smaller loss after its last step, or is the smaller one. A descent ends early"
+    " 1000 d^2 or beyond, then those within a third of a decade of the best of them, six a decade."
+    " Of two step sizes the better one reaches the tolerance in fewer steps, or reaches it at all,"
+    " or else has the smaller loss after its last step, or is the smaller one. A descent ends early"
     " where its loss exceeds 1000 times that of the start, or can no longer be the best."
 )
 """The rule by which a run's step size is found, in words."""
@@ -127,6 +128,8 @@ def stopping_loss(tolerance: Fraction) -> float:
 
     A loss is at most the one exactly if it is at most the other.
     """
+    if tolerance >= Fraction(sys.float_info.max):
+        return sys.float_info.max
     nearest = float(tolerance)
     return math.nextafter(nearest, -math.inf) if Fraction(nearest) > tolerance else nearest
 

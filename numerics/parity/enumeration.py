@@ -36,6 +36,8 @@ def enumerate_parity_loss(
     InvalidArgumentError
         If the lengths differ, the support does not fit, or there are too many inputs to visit.
     """
+    if not gamma:
+        raise InvalidArgumentError("gamma", gamma, "must have a row for each head")
     d = len(gamma[0])
     if any(len(row) != d for row in gamma):
         raise InvalidArgumentError("gamma", [len(row) for row in gamma], "lengths must be equal")

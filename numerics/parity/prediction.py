@@ -3,18 +3,20 @@
 To first order in the scores head h prefers, after one large step from k short queries, the
 position s of the support with the largest utility
 
-    U_hs = k/(k-1) (s^h_s - mean_h s_s) + B_s,
+    U_hs = a (s^h_s - mean_h s_s) - b mean_h s_s + B_s,
     B_s = sum_{s' in S, s' != s} v_s . v_s' - k v_s . vbar,
+    a = k/(k-1) - k/d + rho,    b = k/d + (2 k - 1) rho,
 
-s^h_s = v_s . theta_h, vbar the mean of all d embeddings (docs/parity.md; ours). In many dimensions
-scores and products are Gaussian, and up to what all positions share, and over 1/sqrt(m), U_h =
-lambda (z_h + sqrt(kappa) c) with standard Gaussian rows z_1, ..., z_k and c of k entries,
+s^h_s = v_s . theta_h, vbar the mean of all d embeddings, rho from the square of the prediction, of
+order 1/d (docs/parity.md; ours). In many dimensions scores and products are Gaussian, and up to
+what all positions share, and over 1/sqrt(m), U_h = lambda (z_h + sqrt(kappa) c) with standard
+Gaussian rows z_1, ..., z_k and c of k entries,
 
-    kappa = beta/lambda^2 - 1/k,    beta = (1 - k/d) (k - 2 + 2 k/d),
-    lambda^2 = |theta|^2 (k/(k-1))^3 from the simplex start,
-    lambda^2 = |theta|^2 (k/(k-1))^2 from independent starts,
+    kappa = beta/lambda^2 - 1/k,    beta_B = (1 - k/d) (k - 2 + 2 k/d),
+    lambda^2 = |theta|^2 a^2 k/(k-1), beta = beta_B from the simplex start,
+    lambda^2 = |theta|^2 a^2, beta = beta_B + |theta|^2 b^2/k from independent starts,
 
-where beta is what B adds to the covariance of any two heads; it is 0 for orthonormal embeddings.
+where beta is what the heads share: B, which is 0 for orthonormal embeddings, and their mean score.
 Given c the heads choose independently, with one law:
 
     P(k different positions) = k! E prod_s pi_s(sqrt(kappa) c),
@@ -77,9 +79,13 @@ def common_shock(
         If an argument is out of range.
     """
     heads = check_heads(k)
-    share = _support_share(heads, d)
+    share, (own, shared) = _support_share(heads, d), _gains(heads, d)
     beta = 0.0 if orthonormal else (1 - share) * (heads - 2 + 2 * share)
-    return beta / _lean_variance(heads, start, norm) - 1 / heads
+    if check_start(start) == "simplex":
+        own *= math.sqrt(heads / (heads - 1))
+    else:
+        beta += (check_length(norm) * shared) ** 2 / heads
+    return beta / (check_length(norm) * own) ** 2 - 1 / heads
 
 
 def distinct_probability(k: SupportsIndex, shock: SupportsFloat) -> float:
@@ -155,11 +161,13 @@ def draw_distinct(
     """
     heads, n = check_heads(k), integer_at_least("draws", draws, 1)
     share, length = _support_share(heads, d), check_length(norm)
+    own, shared = _gains(heads, d)
     z = rng.standard_normal((n, heads, heads))
     if check_start(start) == "simplex":
         # Gaussian scores with correlation -1/(k-1): centred over the heads, at unit variance.
         z = math.sqrt(heads / (heads - 1)) * (z - z.mean(axis=1, keepdims=True))
-    utility = length * heads / (heads - 1) * (z - z.mean(axis=1, keepdims=True))
+    mean = z.mean(axis=1, keepdims=True)
+    utility = length * (own * (z - mean) - shared * mean)
     if not orthonormal:
         products = np.triu(rng.standard_normal((n, heads, heads)), 1)
         within = (products + products.transpose(0, 2, 1)).sum(axis=2)
@@ -174,9 +182,15 @@ def _support_share(k: int, d: SupportsIndex | None) -> float:
     return 0.0 if d is None else k / integer_at_least("d", d, k + 1)
 
 
-def _lean_variance(k: int, start: str, norm: SupportsFloat) -> float:
-    power = 3 if check_start(start) == "simplex" else 2
-    return check_length(norm) ** 2 * (k / (k - 1)) ** power
+def _gains(k: int, d: SupportsIndex | None) -> tuple[float, float]:
+    """Return a and b: what multiplies a score less its mean over the heads, and minus that mean."""
+    if d is None:
+        return k / (k - 1), 0.0
+    n = integer_at_least("d", d, k + 1)
+    # (k - 1)! d^k rho.
+    rest = {2: n - 2, 3: (n - 2) * (3 * n - 8), 4: (n - 2) * (15 * n * n - 90 * n + 136)}[k]
+    rho = rest / (math.factorial(k - 1) * n**k)
+    return k / (k - 1) - k / n + rho, k / n + (2 * k - 1) * rho
 
 
 def _choices(c: NDArray[np.float64] | NDArray[np.complex128]) -> NDArray[np.complex128]:

@@ -8,6 +8,7 @@ from derivations import parity_chance
 from derivations.catalogue import load
 from derivations.evaluation import evaluate_real
 from derivations.ledger import Status
+from derivations.parity_rest import own_gain, shared_gain
 from numerics.parity.prediction import common_shock
 
 
@@ -22,13 +23,24 @@ def failing(*numbers: int) -> set[int]:
     }
 
 
+def exact(gain: sp.Expr, positions: int) -> Fraction:
+    value = gain.subs(parity_chance.d, positions)
+    return Fraction(value.p, value.q)
+
+
 @pytest.mark.parametrize("start", ["simplex", "independent"])
 @pytest.mark.parametrize(("k", "d", "norm"), [(2, 64, 1.0), (3, 5, 0.5), (4, 100, 3.0)])
 def test_the_shared_part_is_that_of_the_other_wing(start, k, d, norm):
     found = evaluate_real(
         load("parity_chance").formula(f"shock_{start}").right,
         rational=Fraction,
-        scalars={"k_heads": Fraction(k), "d": Fraction(d), "norm": Fraction(norm)},
+        scalars={
+            "k_heads": Fraction(k),
+            "d": Fraction(d),
+            "norm": Fraction(norm),
+            "own_gain": exact(own_gain(k), d),
+            "shared_gain": exact(shared_gain(k), d),
+        },
         functions={},
     )
     expected = common_shock(k, d=d, start=start, norm=norm)
@@ -42,24 +54,37 @@ def test_three_steps_rest_on_lemmas():
     assert [result.number for result in by_lemma] == [1, 2, 4]
 
 
-@pytest.mark.parametrize("power", [1, 2, 4])
+@pytest.mark.parametrize("power", [0, 2])
 def test_a_wrong_power_of_the_lean(monkeypatch, power):
-    correlation, _ = parity_chance._STARTS["simplex"]
-    monkeypatch.setitem(parity_chance._STARTS, "simplex", (correlation, power))
+    correlation, right, mean = parity_chance._STARTS["simplex"]
+    monkeypatch.setitem(parity_chance._STARTS, "simplex", (correlation, right**power, mean))
     assert failing(1, 7) == {1, 7}
 
 
-def test_a_wrong_angle(monkeypatch):
-    _, power = parity_chance._STARTS["simplex"]
-    wrong = parity_chance._Exchangeable(sp.S.One, -1 / parity_chance.k)
-    monkeypatch.setitem(parity_chance._STARTS, "simplex", (wrong, power))
+@pytest.mark.parametrize("start", ["simplex", "independent"])
+def test_a_wrong_variance_of_the_mean(monkeypatch, start):
+    correlation, lean, mean = parity_chance._STARTS[start]
+    monkeypatch.setitem(parity_chance._STARTS, start, (correlation, lean, mean + 1))
     assert failing(1) == {1}
+
+
+def test_a_wrong_angle(monkeypatch):
+    _, lean, mean = parity_chance._STARTS["simplex"]
+    wrong = parity_chance._Exchangeable(sp.S.One, -1 / parity_chance.k)
+    monkeypatch.setitem(parity_chance._STARTS, "simplex", (wrong, lean, mean))
+    assert failing(1) == {1}
+
+
+def test_gains_without_their_limit(monkeypatch):
+    right = parity_chance.own_gain
+    monkeypatch.setattr(parity_chance, "own_gain", lambda k: right(k) + 1)
+    assert failing(7) == {7}
 
 
 @pytest.mark.parametrize("shift", [1, -1, 1 / parity_chance.d])
 def test_a_wrong_shared_variance(monkeypatch, shift):
-    right = parity_chance.shared_variance
-    monkeypatch.setattr(parity_chance, "shared_variance", lambda: right() + shift)
+    right = parity_chance.product_variance
+    monkeypatch.setattr(parity_chance, "product_variance", lambda: right() + shift)
     assert failing(2, 7) == {2, 7}
 
 

@@ -4,10 +4,18 @@ import mpmath
 import pytest
 import sympy as sp
 
-from derivations import parity, parity_first_step
+from derivations import parity, parity_first_step, parity_rest
 from derivations.catalogue import load
 from derivations.notation import d
-from derivations.parity_first_step import rest_factor
+from derivations.parity_notation import (
+    attention,
+    exponential,
+    lean,
+    normaliser,
+    relevant,
+    score,
+)
+from derivations.parity_rest import own_gain, rest_factor, shared_gain
 
 
 @pytest.fixture
@@ -15,9 +23,9 @@ def afresh():
     cached = (
         parity.square_moment,
         parity.gradient_along,
-        parity_first_step.rest_factor,
-        parity_first_step._rest,
-        parity_first_step._rest_to_first_order,
+        parity_rest.rest_factor,
+        parity_rest._rest,
+        parity_rest._rest_to_first_order,
         parity_first_step._two_orders,
     )
     for each in cached:
@@ -119,25 +127,46 @@ def test_a_common_term_that_never_cancels(monkeypatch):
 @pytest.mark.usefixtures("afresh")
 def test_a_wrong_pull(monkeypatch):
     right = parity_first_step.pull
-    monkeypatch.setattr(parity_first_step, "pull", lambda k, h, r: right(k, h, r % k + 1))
+    for module in (parity_first_step, parity_rest):
+        monkeypatch.setattr(module, "pull", lambda k, h, r: right(k, h, r % k + 1))
     assert failing(4, 9) == {4, 9}
 
 
 @pytest.mark.usefixtures("afresh")
 def test_a_wrong_moment(monkeypatch):
-    right = parity_first_step.square_moment
-    monkeypatch.setattr(parity_first_step, "square_moment", lambda k: 2 * right(k))
-    assert failing(9, 11) == {9, 11}
+    right = parity_rest.square_moment
+    monkeypatch.setattr(parity_rest, "square_moment", lambda k: 2 * right(k))
+    assert failing(9, 11, 12) == {9, 11, 12}
 
 
 def test_a_wrong_gradient(monkeypatch):
     right = parity_first_step.gradient_along
-    monkeypatch.setattr(parity_first_step, "gradient_along", lambda k: -right(k))
-    assert failing(3, 9) == {3, 9}
+    for module in (parity_first_step, parity_rest):
+        monkeypatch.setattr(module, "gradient_along", lambda k: -right(k))
+    assert failing(3, 9, 12) == {3, 9, 12}
+
+
+@pytest.mark.parametrize("name", ["own_gain", "shared_gain"])
+def test_a_lean_without_its_share_in_the_mean(monkeypatch, name):
+    right = getattr(parity_rest, name)
+    sign = 1 if name == "own_gain" else -1
+    monkeypatch.setattr(parity_rest, name, lambda k: right(k) + sign * k / d)
+    assert failing(12) == {12}
+
+
+def test_the_gains_at_two_heads():
+    assert sp.expand(own_gain(2) - (2 - 2 / d + (d - 2) / d**2)) == 0
+    assert sp.expand(shared_gain(2) - (2 / d + 3 * (d - 2) / d**2)) == 0
 
 
 def test_weights_that_are_not_normalised(monkeypatch):
-    from derivations.parity_notation import exponential
-
     monkeypatch.setattr(parity_first_step, "normaliser", exponential)
     assert failing(2) == {2}
+
+
+def test_the_symbols_of_the_heads_have_names_of_their_own():
+    # One name has one meaning in all derivations, and those of Theorem 2 have an E_3.
+    load("converse")
+    for h in range(1, 6):
+        for symbol in (attention, exponential, lean, normaliser, score, relevant):
+            assert symbol(h) is symbol(h)

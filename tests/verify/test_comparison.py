@@ -64,6 +64,14 @@ def test_the_stopping_loss_is_the_largest_number_at_most_the_tolerance(text: str
     assert Fraction(found) <= tolerance < Fraction(math.nextafter(found, 1))
 
 
+@pytest.mark.parametrize("text", ["1e309", "1e400"])
+def test_a_tolerance_beyond_binary64_is_one_that_every_loss_meets(capsys, text: str) -> None:
+    request = ("--d", "4", "--m", "2", "--seeds", "1", "--attention", "linear", "--jobs", "1")
+    found = document(capsys, *request, "--tolerance", text)
+    assert found["tolerance"] == text
+    assert [run["steps_to_tolerance"] for run in found["runs"]] == [0]
+
+
 def test_the_grid_covers_what_linear_and_softmax_attention_want() -> None:
     sizes = first_step_sizes(256)
     assert sizes[0] == pytest.approx(1e-6)

@@ -178,6 +178,25 @@ def test_the_starts_are_told_apart(monkeypatch) -> None:
     assert where.check(Streams(3)).grade is Grade.REFUTED
 
 
+@pytest.mark.parametrize(
+    ("ratio", "grade"), [(1.0, Grade.UNDECIDED), (1.5, Grade.SAMPLED), (0.6, Grade.REFUTED)]
+)
+def test_a_start_that_makes_no_difference_is_seen(monkeypatch, ratio, grade) -> None:
+    """Within a factor 1.6 of both laws, which the other cells would let pass."""
+
+    def on_one_position(streams, trial, _d, _m, start):
+        chance = 0.13 * (1 if start == "antisymmetric" else ratio)
+        return streams.trial(trial).spawn(2)[start == "antisymmetric"].random() < chance
+
+    monkeypatch.setattr(starts, "_on_one_position", on_one_position)
+    where = cell("antisymmetric-start-effect", "both starts of the same draw, d=32, m=64")
+    assert where.check(Streams(1)).grade is grade
+    for start in ("antisymmetric", "independent"):
+        other = cell("antisymmetric-start-effect", f"{start}, d=32, m=64")
+        if grade is Grade.UNDECIDED:
+            assert other.check(Streams(1)).grade is Grade.SAMPLED
+
+
 @pytest.mark.parametrize("profile", ["quick", "standard", "full"])
 def test_sampled_cells_have_names_of_their_own(profile) -> None:
     for claim in CLAIMS.values():

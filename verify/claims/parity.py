@@ -191,7 +191,7 @@ _STEPS: Mapping[Profile, tuple[tuple[ParitySetting, int, float], ...]] = {
     "standard": (
         (ParitySetting(3, 64, 512), 500, 0.4),
         (ParitySetting(3, 64, 512, "independent"), 400, 0.3),
-        (ParitySetting(4, 64, 512), 500, 0.6),
+        (ParitySetting(4, 64, 512), 800, 1),
     ),
     "full": tuple(
         (ParitySetting(k, d, m, start), 5000, 20)
@@ -332,9 +332,10 @@ CLAIMS = (
         id="parity-first-step",
         title="when k heads part in one step: the first-order law, and how near steps come to it",
         statement=(
-            f"{_MODEL}. To first order in the scores, and up to $1/d$, one large step sends head $h$ to the $s \\in"
-            r" S$ with the largest $\frac{k}{k-1} (s^h_s - \operatorname{mean}_{h'} s^{h'}_s) +"
-            r" B_s$, $B_s = \sum_{s' \in S, s' \ne s} v_s \cdot v_{s'}$, the same for all heads."
+            f"{_MODEL}. To first order in the scores, and for large $d$, one large step sends"
+            r" head $h$ to the $s \in S$ with the largest $\frac{k}{k-1} (s^h_s -"
+            r" \operatorname{mean}_{h'} s^{h'}_s) + B_s$, $B_s = \sum_{s' \in S, s' \ne s}"
+            r" v_s \cdot v_{s'}$, the same for all heads."
             r" In the limit $d, m \to \infty$ all $k$ positions are taken with probability $k!"
             r" \, \mathbb{E} \prod_s \pi_s(\sqrt{\kappa} c)$: $0.2364$ and $0.1886$ for $k = 3$"
             r" from the two starts, $0.0309$ and $0.0222$ for $k = 4$. At every $(d, m)$ of the"

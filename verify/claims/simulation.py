@@ -1,7 +1,7 @@
 """The evidence of a simulation: how often an event happens, against a bound stated before.
 
 Binary64 decides most draws. One whose verdict lies within its rounding error is decided again in
-ball arithmetic, and so is a fixed tenth of all draws, to hold the kernels to account: if the two
+ball arithmetic, and so is a fixed twentieth of all draws, to hold the kernels to account: if the two
 ever disagree, the cell is in error.
 """
 
@@ -20,7 +20,7 @@ from verify.seeds import Streams
 __all__ = ["Event", "simulation_cell"]
 
 # Every how many draws the balls decide as well.
-_AUDIT = 10
+_AUDIT = 20
 
 
 @dataclass(frozen=True)

@@ -31,6 +31,8 @@ def test_the_mean_of_the_definition(k: int, d: int) -> None:
 
 def test_bad_arguments_are_refused() -> None:
     one, zero = Fraction(1), Fraction(0)
+    with pytest.raises(InvalidArgumentError, match=r"^gamma=\[\]: must have a row for each head"):
+        enumerate_parity_loss([], ())
     with pytest.raises(InvalidArgumentError, match=r"^gamma=\[2, 3\]: lengths must be equal"):
         enumerate_parity_loss([[one, zero], [one, zero, zero]], (0, 1))
     with pytest.raises(InvalidArgumentError, match=r"^d=21: must be at most 20"):
