@@ -41,6 +41,8 @@ def steps() -> tuple[Step, ...]:
     """Return the steps on the positions off the support."""
     return (
         Step(
+            label="noise-support",
+            uses=("score_bounds:norm",),
             statement=r"P(\sum_{j \notin S} c_{j} v_{j}^{\perp} \cdot v_{a} > w \sqrt{2 l_{a} / (m"
             rf" - 1)}}) \le {right_side('noise_support')} \text{{ for each head}}",
             reason=r"Given the scores, $v_{a}$ and $v_{b}$; head 2 with $v_{b}$ and $\tilde{c}$."
@@ -50,6 +52,8 @@ def steps() -> tuple[Step, ...]:
             lemmas=(SUB_GAUSSIAN, INVARIANCE),
         ),
         Step(
+            label="noise-ambient",
+            uses=("score_bounds:norm",),
             statement=r"P(-\sum_{j \notin S \cup k} c_{j} v_{j}^{\perp} \cdot v_{k} > w \sqrt{2"
             r" l_{A} / (m - 1)} \text{ for some } k) \le"
             rf" {right_side('noise_ambient')} \text{{ for each head}}",
@@ -61,6 +65,14 @@ def steps() -> tuple[Step, ...]:
             lemmas=(SUB_GAUSSIAN, INVARIANCE, UNION_BOUND),
         ),
         Step(
+            label="slope-ambient",
+            uses=(
+                "noise-support",
+                "noise-ambient",
+                "one_step:slope-ambient",
+                "score_bounds:weights",
+                "score_bounds:structured",
+            ),
             statement=r"\text{slope}_{k} \ge e^{\Delta} + \rho e^{-\Delta} - w_{1} \cdot v_{k} -"
             rf" \nu + \tau_{{a}}, \quad {defined('nu')}",
             reason=r"The formula of derivation one_step, off the two noise events. $|c_{a} -"
@@ -70,6 +82,8 @@ def steps() -> tuple[Step, ...]:
             check=_check_nu,
         ),
         Step(
+            label="monotone",
+            uses=("slope-ambient",),
             statement=r"\frac{\partial t}{\partial \Delta} \ge 0, \quad \frac{\partial"
             r" t}{\partial \rho} \le 0 \text{ for } \rho \le \rho^{*}, \ge 0 \text{ beyond}, \quad"
             rf" {defined('t_cell')}, \quad {defined('rho_star')}",
@@ -79,6 +93,8 @@ def steps() -> tuple[Step, ...]:
             check=_check_monotone,
         ),
         Step(
+            label="cell",
+            uses=("monotone",),
             statement=r"t \ge t(\Delta_{ij}, \rho_{ij}) \text{ for } y \ge y_{i}, \; r_{j} \le"
             rf" \rho \le r_{{j + 1}}, \quad {defined('Delta_cell')}, \quad {defined('rho_cell')}",
             reason=r"$\Delta = \sqrt{2 - 2 \rho} y \ge \Delta_{ij}$, where $t$ increases; then"
@@ -86,6 +102,8 @@ def steps() -> tuple[Step, ...]:
             check=_check_cell,
         ),
         Step(
+            label="cells",
+            uses=("density", "tail"),
             statement=r"P(r_{j} \le \rho \le r_{j + 1}) \le P_{j}, \quad"
             rf" {defined('P_cell')}, \quad {defined('z_cell')}",
             reason=r"The length of the cell times its largest density, at the point $z_{j}$ of"
@@ -96,6 +114,8 @@ def steps() -> tuple[Step, ...]:
             lemmas=(COORDINATE_LAW, COORDINATE_TAIL),
         ),
         Step(
+            label="ambient-alignment",
+            uses=("tail", "slices", "slope-ambient", "cell", "cells"),
             statement=r"P(\text{ambient alignment}) \le \sum_{i} P_{i} \min(1, \sum_{j} P_{j}"
             r" \min(1, (d - 2) T_{m}(t_{ij}))) \text{ for each head}",
             reason=r"$w_{1} \cdot v_{k} / |w_{1}|$ is a coordinate of $v_{k}$, which is"

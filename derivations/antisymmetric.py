@@ -14,17 +14,12 @@ if __name__ == "__main__":
 
     run("antisymmetric")
 
-from collections.abc import Sequence
-from typing import Any
 
 import sympy as sp
 
-from derivations.differentiation import NumericModel
-from derivations.enumeration import enumerated_loss
-from derivations.evaluation import evaluate, evaluate_over
+from derivations.antisymmetric_instances import check_loss, check_numeric
 from derivations.gradient import attention_gradient, gradient_along, gradient_along_tilde
-from derivations.identities import require, require_equal
-from derivations.instances import random_fractions, seeded
+from derivations.identities import require_equal
 from derivations.latex import equation, latex
 from derivations.ledger import Derivation, Formula, Method, Step
 from derivations.notation import (
@@ -142,6 +137,7 @@ def derive(title: str) -> Derivation:
     squares = PowerSum(gamma**2 * gamma_tilde**2)
     steps = (
         Step(
+            label="products",
             statement=equation(
                 r"\gamma_{i} \tilde{\gamma}_{i}", at_start(Entry(gamma * gamma_tilde, i))
             )
@@ -156,6 +152,8 @@ def derive(title: str) -> Derivation:
             ),
         ),
         Step(
+            label="sums",
+            uses=("products",),
             statement=r", \quad ".join(
                 (
                     equation(
@@ -171,18 +169,23 @@ def derive(title: str) -> Derivation:
             check=lambda: _check_restored(cross, norms, squares),
         ),
         Step(
+            label="loss",
+            uses=("products", "sums", "population:loss"),
             statement=equation("L", start_loss),
             reason=r"Substitution into the population loss. Checked with the sums in the place of"
             r" their names.",
             check=lambda: require_equal(_restored(start_loss), loss().xreplace(START)),
         ),
         Step(
+            uses=("loss",),
             statement=r"L = 2^{-d} \sum_{x} (f(x) - y(x))^{2}, \quad d = 2, \ldots, 8",
             reason=r"Independent check: all $2^{d}$ inputs in exact arithmetic, with rational $E$.",
-            check=lambda: _check_loss(start_loss),
+            check=lambda: check_loss(start_loss),
             method=Method.INSTANCES,
         ),
         Step(
+            label="push",
+            uses=("products", "sums", "gradient:query"),
             statement=_bracket(r"-\frac{1}{2 \omega} \nabla_{\theta} L", signal(), named_rest),
             reason=r"Substitution into the gradient. The terms in $v_{a}$ and $v_{b}$ alone are"
             r" the signal, those with a sum over all positions the rest. Checked with the sums in"
@@ -190,6 +193,8 @@ def derive(title: str) -> Derivation:
             check=lambda: _check_gradient(formulas[2].right, gradient_along()),
         ),
         Step(
+            label="kappa",
+            uses=("push", "gradient:attention"),
             statement=equation(r"\kappa", value_of_kappa),
             reason=r"$\kappa / Z$ is the coefficient of $\sum_{i} E_{i} v_{i}$ in the rest. Only"
             r" the mean $\bar{v}$ contributes to it, so $\kappa = -\langle g, \gamma \rangle / (2"
@@ -199,6 +204,8 @@ def derive(title: str) -> Derivation:
             ),
         ),
         Step(
+            label="push-tilde",
+            uses=("push", "kappa", "gradient:other-query"),
             statement=_bracket(
                 r"-\frac{1}{2 \omega} \nabla_{\tilde{\theta}} L",
                 signal().xreplace(MIRROR),
@@ -209,6 +216,8 @@ def derive(title: str) -> Derivation:
             check=lambda: _check_reflection(formulas[3].right),
         ),
         Step(
+            label="weights",
+            uses=("push",),
             statement=equation("c_{i}", weight),
             reason=r"The rest is $\sum_{i} c_{i} v_{i}$; its weights are read off.",
             check=lambda: require_equal(
@@ -216,6 +225,8 @@ def derive(title: str) -> Derivation:
             ),
         ),
         Step(
+            label="sum-of-weights",
+            uses=("kappa", "weights"),
             statement=equation(r"\sum_{i} c_{i}", _sum_of_weights()),
             reason=r"Adding the weights up, $\kappa$ cancels everything but $e^{\Delta} +"
             r" e^{-\Delta}$. Checked also without adding: softmax does not see a common shift of"
@@ -223,6 +234,8 @@ def derive(title: str) -> Derivation:
             check=_check_sum_of_weights,
         ),
         Step(
+            label="gain",
+            uses=("push", "weights"),
             statement=r"S_{a} - S_{k} = s_{a} - s_{k} + 2 \eta \omega (e^{\Delta} v_{a} \cdot A"
             r" + e^{-\Delta} v_{b} \cdot A - \sum_{j} c_{j} v_{j} \cdot A), \quad"
             r" A = v_{a} - v_{k}",
@@ -232,6 +245,8 @@ def derive(title: str) -> Derivation:
             check=_check_scores_after_step,
         ),
         Step(
+            label="signal",
+            uses=("gain",),
             statement=equation(r"e^{\Delta} v_{a} \cdot A + e^{-\Delta} v_{b} \cdot A", _margin())
             + r", \quad A = v_{a} - v_{b}, \quad \rho = v_{a} \cdot v_{b}",
             reason=r"For unit vectors $v_{a} \cdot A = 1 - \rho = -v_{b} \cdot A$: the head that"
@@ -241,12 +256,13 @@ def derive(title: str) -> Derivation:
             ),
         ),
         Step(
+            uses=("push", "push-tilde"),
             statement=r"-A \cdot \nabla_{\theta} L = \lim_{h \to 0}"
             r" \frac{L(\theta, \tilde{\theta}) - L(\theta + h A, \tilde{\theta})}{h}, \quad"
             r" \tilde{\theta} = -\theta",
             reason=r"Independent check: numeric derivatives of the enumerated loss with 50 digits"
             r" at random points, for both queries, $(d, m) = (2, 1), (4, 2), (6, 3)$.",
-            check=lambda: _check_numeric(formulas),
+            check=lambda: check_numeric(*(formula.right for formula in formulas[1:4])),
             method=Method.INSTANCES,
         ),
     )
@@ -332,35 +348,6 @@ def _check_reflection(pushed_tilde: sp.Expr) -> None:
     require_equal(in_omega, push_tilde(), "the reflected push and the push for theta_tilde")
 
 
-def _check_loss(expr: sp.Expr) -> None:
-    rng = seeded(17)
-    for size in range(2, 9):
-        exponentials = random_fractions(rng, size)
-        sums = _sums(exponentials)
-        found = evaluate(
-            expr,
-            sequences={"E": exponentials},
-            scalars=sums,
-            exponentials={"Delta": exponentials[0] / exponentials[1]},
-        )
-        expected = enumerated_loss(
-            [x / sums["Z"] for x in exponentials], [1 / (x * sums["Z_tilde"]) for x in exponentials]
-        )
-        require(found == expected, f"d = {size}: {found}, by enumeration {expected}")
-
-
-def _sums(exponentials: Sequence[Any]) -> dict[str, Any]:
-    """Return the values of Z, Z_tilde, Z_2, Z_tilde_2 and omega."""
-    total, total_tilde = sum(exponentials), sum(1 / x for x in exponentials)
-    return {
-        "Z": total,
-        "Z_tilde": total_tilde,
-        "Z_2": sum(x * x for x in exponentials),
-        "Z_tilde_2": sum(1 / (x * x) for x in exponentials),
-        "omega": 1 / (total * total_tilde),
-    }
-
-
 def _check_sum_of_weights() -> None:
     require_equal(_sum_of_weights(), sp.exp(Delta) + sp.exp(-Delta), "the sum of the weights")
     for pushed in (push(), push_tilde()):
@@ -373,24 +360,3 @@ def _check_scores_after_step() -> None:
         sp.exp(Delta) * Entry(t, a) + sp.exp(-Delta) * Entry(t, b) - PowerSum(rest_weights() * t)
     )
     require_equal(gain, 2 * eta * omega * slope_in_bracket, "the gain and the slope")
-
-
-def _check_numeric(formulas: Sequence[Formula]) -> None:
-    rng = seeded(19)
-    kappa_formula, pushed, pushed_tilde = (formula.right for formula in formulas[1:4])
-    for size, m in ((2, 1), (4, 2), (6, 3)):
-        model = NumericModel(rng, d=size, m=m, antisymmetric=True)
-        exponentials = model.exponentials(model.theta)
-        found, found_tilde = (
-            evaluate_over(
-                -2 * omega * expr.xreplace({kappa: kappa_formula}),
-                rational=model.rational,
-                sequences={"E": exponentials, "t": model.t},
-                positions={"a": 0, "b": 1},
-                scalars=_sums(exponentials),
-                exponentials={"Delta": exponentials[0] / exponentials[1]},
-            )
-            for expr in (pushed, pushed_tilde)
-        )
-        model.require_close(found, model.slope_of_loss(), "the derivative by theta")
-        model.require_close(found_tilde, model.slope_of_loss_tilde(), "that by theta_tilde")

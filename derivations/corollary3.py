@@ -126,6 +126,23 @@ def _total() -> Step:
     per_head = ", ".join(event.name for event in EVENTS if event.per_head)
     together = ", ".join(event.name for event in EVENTS if not event.per_head)
     return Step(
+        label="total",
+        uses=(
+            "near-margin",
+            "innermost",
+            "freezing",
+            "largest-score",
+            "energy-support",
+            "far-margin",
+            "energy-ambient",
+            "sampling-ambient",
+            "theorem2:sum-of-scores",
+            "theorem2:sum-of-squares",
+            "theorem2:ambient-alignment",
+            "theorem2:noise-support",
+            "theorem2:noise-ambient",
+            "one_step:loss",
+        ),
         statement=rf"P(\text{{one step from }} n \text{{ samples fails}}) \le"
         rf" {defined('failure_sampled')}",
         reason=rf"The union of all events: {together}; and for each of the two heads {per_head}."
@@ -142,6 +159,7 @@ def _total() -> Step:
 
 def _by_range() -> Step:
     return Step(
+        uses=("range", "total"),
         statement=r"\text{the same with } V = v_{b} = H^{2}, \quad v_{k} = H_{k}^{2}, \quad"
         rf" c_{{\text{{far}}}} = c_{{\text{{sampling}}}} = 0, \quad {defined('H_square')}, \quad"
         rf" {defined('H_square_ambient')}",

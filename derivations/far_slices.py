@@ -25,6 +25,8 @@ def steps() -> tuple[Step, ...]:
     """Return the steps on the other slices."""
     return (
         Step(
+            label="slices",
+            uses=("density", "tail"),
             statement=r"P(y_{i} \le |y| < y_{i + 1}) \le P_{i}, \quad"
             rf" {defined('P_slice')}; \quad 0 \le \Delta \le {defined('D_slice')}",
             reason=r"Two signs, each with the tail beyond $y_{i}$ or with the length of the slice"
@@ -35,6 +37,8 @@ def steps() -> tuple[Step, ...]:
             lemmas=(COORDINATE_LAW, COORDINATE_TAIL),
         ),
         Step(
+            label="slice-margin",
+            uses=("score_bounds:slope",),
             statement=r"g(\rho) y - \tau_{0} / |A| \ge x_{i} \text{ if } x_{i} \ge 0, \quad"
             rf" {defined('x_slice')}",
             reason=r"If $\alpha (1 - \rho_{0}) < \beta$ then $x_{i} \le 0$, and at $0$ the next"
@@ -43,6 +47,8 @@ def steps() -> tuple[Step, ...]:
             check=_check_threshold,
         ),
         Step(
+            label="far-margin",
+            uses=("slices", "slice-margin", "score_bounds:norm"),
             statement=rf"P(\text{{far margin}}) \le \sum_{{i \ge 1}} {right_side('far_margin')}"
             r" \text{ for each head}",
             reason=r"A slope below $\tau_{0}$ asks for $Y > x_{i}$. Given the scores, $v_{a}$ and"

@@ -36,6 +36,8 @@ def steps() -> tuple[Step, ...]:
     """Return the bounds of moments by lengths."""
     return (
         Step(
+            label="query-bound",
+            uses=("query-square",),
             statement=r"\mathbb{E} [q^{2} \langle r, x \rangle^{2}] = |\tilde{\gamma}|^{2} |r|^{2}"
             r" + 2 \langle \tilde{\gamma}, r \rangle^{2} - 2 \sum_{i} \tilde{\gamma}_{i}^{2}"
             r" r_{i}^{2} \le |\tilde{\gamma}|^{2} |r|^{2} + 2 \langle \tilde{\gamma}, r"
@@ -46,6 +48,7 @@ def steps() -> tuple[Step, ...]:
             check=_check_four_forms,
         ),
         Step(
+            label="power-bound",
             statement=r"\mathbb{E} \langle c, x \rangle^{2 k} \le \kappa_{k} |c|^{2 k}, \quad"
             r" \kappa_{k} = (2 k - 1)!!",
             reason=r"Both sides are sums over the even monomials $\prod_{i} c_{i}^{2 j_{i}}$,"
@@ -57,6 +60,8 @@ def steps() -> tuple[Step, ...]:
             check=_check_gaussian,
         ),
         Step(
+            label="bounds",
+            uses=("power-bound",),
             statement=r"\mathbb{E} |\langle c, x \rangle \langle c', x \rangle|^{k} \le \kappa_{k}"
             r" (|c| |c'|)^{k}, \quad \mathbb{E} [p^{2} q^{4} \langle r, x \rangle^{2}] \le 105"
             r" |\gamma|^{2} |\tilde{\gamma}|^{4} |r|^{2}",

@@ -196,18 +196,24 @@ def steps() -> tuple[Step, ...]:
     """Return the steps that bound what freezing changes."""
     return (
         Step(
+            label="frozen-M",
+            uses=("M", "frozen-sums", "frozen-omega"),
             statement=rf"d |M - M^{{\circ}}| \le \mu, \quad {defined('mu_M')}",
             reason=r"$M - M^{\circ} = (\omega - \omega^{\circ}) \tilde{Z}_{2} + \omega^{\circ}"
             r" (\tilde{Z}_{2} - \tilde{Z}_{2}^{\circ})$, with $\tilde{Z}_{2} \le M_{+} d$.",
             check=MOVED.check_M,
         ),
         Step(
+            label="frozen-kappa",
+            uses=("frozen-products", "frozen-omega"),
             statement=rf"|\kappa - \kappa^{{\circ}}| \le k, \quad {defined('k_kappa')}",
             reason=r"Frozen, $\Delta$ is $0$. $\omega Z_{2} \tilde{Z}_{2}$ changes by at most"
             r" $\pi_{1} C_{2}^{2} + \pi_{2}$, and $2 d (d - 1) \omega$ by at most $2 \pi_{1}$.",
             check=MOVED.check_kappa,
         ),
         Step(
+            label="frozen-K",
+            uses=("Z", "frozen-sums", "frozen-kappa"),
             statement=r"d |K - K^{\circ}| \le \delta_{K}, \quad"
             rf" {defined('K_shift')}, \quad {defined('kappa_abs')}",
             reason=r"$K - K^{\circ} = (\kappa - \kappa^{\circ}) / Z + \kappa^{\circ} (Z^{\circ} -"
@@ -217,6 +223,8 @@ def steps() -> tuple[Step, ...]:
             check=MOVED.check_K,
         ),
         Step(
+            label="frozen-weights",
+            uses=("frozen-omega", "frozen-M", "frozen-K"),
             statement=r"d |c_{j} - c_{j}^{\circ}| \le \lambda \text{ for } j \notin S, \quad"
             rf" {defined('lambda_c')}",
             reason=r"$c_{j} = K e^{s_{j}} + M e^{2 s_{j}} + 2 (d - 1) \omega$, and $s_{j}$ is not"
@@ -224,6 +232,8 @@ def steps() -> tuple[Step, ...]:
             check=MOVED.check_weights,
         ),
         Step(
+            label="frozen-norm",
+            uses=("norm", "frozen-weights"),
             statement=r"\left(\sum_{j \notin S} (|c_{j}^{\circ}| + \lambda /"
             rf" d)^{{2}}\right)^{{1/2}} \le w_{{0}}, \quad {defined('w_0')}",
             reason=r"The triangle inequality: $|c^{\circ}| \le \sqrt{4 / d + R^{2}}$, which is"

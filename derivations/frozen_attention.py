@@ -33,6 +33,8 @@ def steps() -> tuple[Step, ...]:
     """Return the steps from the attention to its motion r along the support."""
     return (
         Step(
+            label="moved-attention",
+            uses=("attention-norm", "moved-scores", "moved-sums"),
             statement=r"|\gamma - \gamma^{\circ}|, |\tilde{\gamma} - \tilde{\gamma}^{\circ}| \le"
             r" N', \quad |\gamma_{a} - \gamma_{a}^{\circ}|, |\gamma_{b} - \gamma_{b}^{\circ}| \le"
             rf" s', \quad {defined('N_move')}, \quad {defined('s_move')}",
@@ -41,6 +43,8 @@ def steps() -> tuple[Step, ...]:
             check=_check_attention,
         ),
         Step(
+            label="energy",
+            uses=("frozen",),
             statement=r"\sum_{i} t_{i}^{2}, \sum_{i} t_{i}^{\circ 2} \le \mathcal{E}, \quad"
             rf" {defined('E_support')}",
             reason=r"Off the event of the energy $\sum_{i \notin S} t_{i}^{2} \le q_{E} d$;"
@@ -49,6 +53,8 @@ def steps() -> tuple[Step, ...]:
             check=_check_energy,
         ),
         Step(
+            label="centred-bounds",
+            uses=("attention-norm", "centred", "energy"),
             statement=r"|r|, |r^{\circ}| \le R_{+}, \quad |\bar{t}|, |\bar{t}^{\circ}| \le \tau,"
             rf" \quad {defined('R_high')}, \quad {defined('tau_mean')}",
             reason=r"$|r|^{2} \le \gamma_{+}^{2} \sum_{i} t_{i}^{2}$ and $\bar{t}^{2} \le"
@@ -56,6 +62,8 @@ def steps() -> tuple[Step, ...]:
             check=_check_spread,
         ),
         Step(
+            label="mean-split",
+            uses=("frozen",),
             statement=r"\bar{t} - \bar{t}^{\circ} = (\gamma_{a} - \gamma_{b}) t_{a} +"
             r" \frac{Z^{\circ} - Z}{Z} \bar{t}^{\circ} + y \sum_{i \notin S} \gamma_{i} s_{i} - (1"
             r" - \sqrt{1 - y^{2}}) \sum_{i \notin S} \gamma_{i} t_{i}^{\circ}",
@@ -64,15 +72,19 @@ def steps() -> tuple[Step, ...]:
             check=_check_mean_identity,
         ),
         Step(
+            label="moved-mean",
+            uses=("moved-sums", "moved-attention", "centred-bounds", "mean-split"),
             statement=rf"|\bar{{t}} - \bar{{t}}^{{\circ}}| \le \tau', \quad {defined('tau_move')}",
             reason=r"The four terms: $|\gamma_{a} - \gamma_{b}| \le 2 s'$; $|\sum_{i \notin S}"
             r" s_{i} e^{s_{i}}| \le h d + q d (e^{\sigma} - 1) / \sigma$, as $(e^{u} - 1) / u ="
-            r" \int_{0}^{1} e^{u w} dw$ increases; and $(\sum_{i \notin S} \gamma_{i}"
+            r" \int_{0}^{1} e^{u w} \mathrm{d} w$ increases; and $(\sum_{i \notin S} \gamma_{i}"
             r" t_{i}^{\circ})^{2} \le \sum_{i} \gamma_{i} t_{i}^{\circ 2} \le \tau^{2}$; $1 -"
             r" \sqrt{1 - y^{2}} \le y^{2}$.",
             check=_check_mean,
         ),
         Step(
+            label="moved-centred",
+            uses=("moved-sums", "moved-attention", "centred-bounds", "moved-mean"),
             statement=rf"|r - r^{{\circ}}| \le R', \quad {defined('R_move')}",
             reason=r"$r_{i} - r_{i}^{\circ} = (\gamma_{i} - \gamma_{i}^{\circ}) (t_{i}^{\circ} -"
             r" \bar{t}^{\circ}) + \gamma_{i} (t_{i} - t_{i}^{\circ}) - \gamma_{i} (\bar{t} -"

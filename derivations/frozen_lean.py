@@ -41,6 +41,7 @@ def steps() -> tuple[Step, ...]:
     """Return the steps from the scores of the support to the weights off it."""
     return (
         Step(
+            label="frozen",
             statement=r"s_{a} = \frac{|B| \beta' \sqrt{1 - y^{2}} + |A| y}{2}, \quad s_{b} ="
             r" \frac{|B| \beta' \sqrt{1 - y^{2}} - |A| y}{2}, \quad s^{\circ} = \frac{|B|"
             r" \beta'}{2}, \quad |A|^{2} + |B|^{2} = 4",
@@ -54,6 +55,7 @@ def steps() -> tuple[Step, ...]:
             lemmas=(INDEPENDENT_LEAN,),
         ),
         Step(
+            uses=("frozen",),
             statement=rf"|s_{{j}}|, |s^{{\circ}}| \le \sigma \text{{ if }} y \le y_{{I}}, \quad"
             rf" {defined('sigma')}",
             reason=r"$s^{\circ} \sqrt{1 - y^{2}} = (s_{a} + s_{b}) / 2$. All bounds of derivation"
@@ -61,6 +63,8 @@ def steps() -> tuple[Step, ...]:
             check=_check_sigma,
         ),
         Step(
+            label="moved-scores",
+            uses=("frozen",),
             statement=r"|s_{a} - s^{\circ}|, |s_{b} - s^{\circ}| \le \delta, \quad"
             rf" {defined('delta_s')}",
             reason=r"$|A| / 2 = \sqrt{(1 - \rho) / 2}$, $|s^{\circ}| \le |B| / 2 \le 1$ and $1 -"
@@ -68,6 +72,8 @@ def steps() -> tuple[Step, ...]:
             check=_check_delta,
         ),
         Step(
+            label="moved-sums",
+            uses=("moved-scores",),
             statement=r"|Z - Z^{\circ}| \le \zeta, \quad |Z_{2} - Z_{2}^{\circ}| \le \zeta_{2},"
             rf" \quad {defined('zeta')}, \quad {defined('zeta_2')}",
             reason=r"Two terms change, each by at most $e^{k \sigma} (e^{k \delta} - 1)$; the same"
@@ -75,6 +81,8 @@ def steps() -> tuple[Step, ...]:
             check=_check_sums,
         ),
         Step(
+            label="moved-products",
+            uses=("moved-sums",),
             statement=r"|Z \tilde{Z} - Z^{\circ} \tilde{Z}^{\circ}| \le \varpi d^{2}, \quad"
             r" d^{2} |\omega - \omega^{\circ}| \le \varpi, \quad |1 / \omega - 1 / \omega^{\circ}|"
             rf" \le \varpi d^{{2}}, \quad {defined('pi_lean')}",
@@ -85,6 +93,8 @@ def steps() -> tuple[Step, ...]:
             check=_check_products,
         ),
         Step(
+            label="moved-kappa",
+            uses=("moved-products", "score_bounds:frozen-kappa"),
             statement=r"|\kappa - \kappa^{\circ}| \le k_{y}, \quad"
             rf" {defined('k_lean')}",
             reason=r"$\cosh \Delta$ changes by at most $\cosh 2 y_{i + 1} - 1$, as $\Delta = |A|"
@@ -92,12 +102,22 @@ def steps() -> tuple[Step, ...]:
             check=_MOVED.check_kappa,
         ),
         Step(
+            label="moved-K-M",
+            uses=(
+                "moved-sums",
+                "moved-products",
+                "moved-kappa",
+                "score_bounds:frozen-K",
+                "score_bounds:frozen-M",
+            ),
             statement=r"d |K - K^{\circ}| \le \delta_{K,y}, \quad d |M - M^{\circ}| \le"
             rf" \delta_{{M,y}}, \quad {defined('K_lean')}, \quad {defined('M_lean')}",
             reason=r"As in derivation score_bounds, with $\zeta$ for $e d$.",
             check=_check_K_M,
         ),
         Step(
+            label="moved-weights",
+            uses=("moved-products", "moved-K-M", "score_bounds:frozen-weights"),
             statement=r"d |c_{j} - c_{j}^{\circ}| \le \lambda_{y} \text{ for } j \notin S, \quad"
             rf" {defined('lambda_lean')}",
             reason=r"$c_{j} = K e^{s_{j}} + M e^{2 s_{j}} + 2 (d - 1) \omega$, and $s_{j}$ is not"

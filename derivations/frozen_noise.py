@@ -24,6 +24,7 @@ def steps() -> tuple[Step, ...]:
     """Return the steps from one sample's gradient to the noise of a head."""
     return (
         Step(
+            label="sample-split",
             statement=r"G - G^{\circ} = (p q - x_{a} x_{b}) X + (p q - p^{\circ} q^{\circ})"
             r" \frac{q^{\circ} \langle r^{\circ}, x \rangle}{\omega^{\circ}}, \quad X = \frac{q"
             r" \langle r, x \rangle}{\omega} - \frac{q^{\circ} \langle r^{\circ}, x"
@@ -35,6 +36,16 @@ def steps() -> tuple[Step, ...]:
             check=_check_difference,
         ),
         Step(
+            label="moved-moments",
+            uses=(
+                "attention-norm",
+                "moved-products",
+                "moved-attention",
+                "centred-bounds",
+                "moved-centred",
+                "sample-split",
+                "sample_noise:bounds",
+            ),
             statement=r"\mathbb{E} |G - G^{\circ}|^{k} \le \kappa_{k} b_{D}^{k}, \quad"
             rf" {defined('b_move')}",
             reason=r"Each part of the previous step is a product of two forms, times at most $2$"
@@ -45,6 +56,8 @@ def steps() -> tuple[Step, ...]:
             lemmas=(MINKOWSKI, HOELDER_PRODUCTS),
         ),
         Step(
+            label="freezing-slice",
+            uses=("moved-weights", "moved-moments"),
             statement=r"P(F \ge F^{\circ} + \theta(y_{i + 1})) \le e^{-l_{F}} \text{ on slice } i,"
             rf" \quad {defined('theta_lean')}, \quad {defined('v_move')}",
             reason=r"Given the scores, $v_{a}$ and $v_{b}$. $\kappa_{k} b_{D}^{k} \le (k! / 2) (3"

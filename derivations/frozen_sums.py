@@ -22,6 +22,7 @@ def steps() -> tuple[Step, ...]:
     """Return the steps from the sums of exponentials to omega."""
     return (
         Step(
+            label="frozen-sums",
             statement=rf"|Z - Z^{{\circ}}| \le e d, \quad {defined('e_Z')}; \quad |Z_{{2}} -"
             r" Z_{2}^{\circ}| \le 2 (e^{2 \sigma} - 1)",
             reason=r"Two terms change, each from $e^{k s}$ to $1$; and $|e^{u} - 1| \le e^{v} - 1$"
@@ -29,6 +30,7 @@ def steps() -> tuple[Step, ...]:
             check=_check_sums,
         ),
         Step(
+            label="split",
             statement=r"Z \tilde{Z} - Z^{\circ} \tilde{Z}^{\circ} = (p + \tilde{p})"
             r" \frac{Z^{\circ} + \tilde{Z}^{\circ}}{2} + (p - \tilde{p}) \frac{\tilde{Z}^{\circ} -"
             r" Z^{\circ}}{2} + p \tilde{p}, \quad p = Z - Z^{\circ}, \quad \tilde{p} = \tilde{Z} -"
@@ -38,6 +40,8 @@ def steps() -> tuple[Step, ...]:
             check=_check_product_identity,
         ),
         Step(
+            label="frozen-products",
+            uses=("frozen-sums", "split", "cosh-sums"),
             statement=r"|Z \tilde{Z} - Z^{\circ} \tilde{Z}^{\circ}| \le \pi_{1} d^{2}, \quad"
             r" |Z_{2} \tilde{Z}_{2} - Z_{2}^{\circ} \tilde{Z}_{2}^{\circ}| \le \pi_{2} d^{2},"
             rf" \quad {defined('pi_1')}, \quad {defined('pi_2')}",
@@ -50,6 +54,8 @@ def steps() -> tuple[Step, ...]:
             check=_check_products,
         ),
         Step(
+            label="frozen-omega",
+            uses=("frozen-products",),
             statement=r"d^{2} |\omega - \omega^{\circ}| \le \pi_{1}",
             reason=r"$\omega - \omega^{\circ} = (Z^{\circ} \tilde{Z}^{\circ} - Z \tilde{Z}) \omega"
             r" \omega^{\circ}$, and both $d^{2} \omega$ and $d^{2} \omega^{\circ}$ are at most"

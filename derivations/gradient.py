@@ -73,6 +73,8 @@ def derive(title: str) -> Derivation:
     )
     steps = (
         Step(
+            label="attention",
+            uses=("population:loss",),
             statement=equation(
                 r"g_{i} = \frac{\partial L}{\partial \gamma_{i}}", entry_of_gradient
             ),
@@ -82,6 +84,8 @@ def derive(title: str) -> Derivation:
             check=_check_attention_gradient,
         ),
         Step(
+            label="chain",
+            uses=("attention", "softmax:vector"),
             statement=r"\nabla_{\theta} L = \sum_{i} \gamma_{i} g_{i} (v_{i} - \bar{v}), \quad"
             r" \bar{v} = \sum_{i} \gamma_{i} v_{i}",
             reason=r"The chain rule, $D L = \sum_{i} g_{i} D \gamma_{i}$ for every direction $A$."
@@ -89,6 +93,8 @@ def derive(title: str) -> Derivation:
             check=lambda: require_equal(along, _gradient_through_scores()),
         ),
         Step(
+            label="query",
+            uses=("attention", "chain"),
             statement=equation(r"\nabla_{\theta} L", vectorial(_by_mean(along, gamma))),
             reason=r"The same, multiplied out. Checked against $D L = \langle g \gamma, t \rangle"
             r" - \langle g, \gamma \rangle \langle \gamma, t \rangle$.",
@@ -99,6 +105,8 @@ def derive(title: str) -> Derivation:
             ),
         ),
         Step(
+            label="other-query",
+            uses=("query",),
             statement=equation(
                 r"\nabla_{\tilde{\theta}} L", vectorial(_by_mean(along_tilde, gamma_tilde))
             ),
@@ -107,6 +115,7 @@ def derive(title: str) -> Derivation:
             check=lambda: _check_tilde(along_tilde),
         ),
         Step(
+            uses=("query", "other-query"),
             statement=r"\nabla_{\theta} L \text{ and } \nabla_{\tilde{\theta}} L \text{ at }"
             r" (d, m) = (2, 1), (2, 2), (3, 1)",
             reason=r"Independent check: $L$ written out over all inputs with explicit"
@@ -116,6 +125,7 @@ def derive(title: str) -> Derivation:
             method=Method.INSTANCES,
         ),
         Step(
+            uses=("query", "other-query"),
             statement=r"A \cdot \nabla_{\theta} L = \lim_{h \to 0}"
             r" \frac{L(\theta + h A, \tilde{\theta}) - L(\theta, \tilde{\theta})}{h}",
             reason=r"Independent check: numeric derivatives of the enumerated loss with 50 digits"

@@ -104,6 +104,7 @@ def steps() -> tuple[Step, ...]:
             r" 2$.",
             quotient=growth_rate(u_real),
             factor=u_real**4,
+            label="chord",
         ),
         _step(
             cosh,
@@ -112,6 +113,7 @@ def steps() -> tuple[Step, ...]:
             r" $\cosh u - 1 \le u^{2} (\cosh v - 1) / v^{2}$ for $|u| \le v \le 2$.",
             quotient=(sp.cosh(u_real) - 1) / u_real**2,
             factor=u_real**3,
+            label="cosh-rate",
         ),
         _step(
             sinh,
@@ -128,6 +130,7 @@ def steps() -> tuple[Step, ...]:
             quotient=sp.sinh(u_real) - u_real,
             factor=sp.S.One,
             derivatives=0,
+            label="sinh-tangent",
         ),
         _step(
             chords,
@@ -147,6 +150,7 @@ def _step(
     quotient: sp.Expr,
     factor: sp.Expr,
     derivatives: int = 1,
+    label: str = "",
 ) -> Step:
     """Return the step that an obligation proves; `factor` is positive away from 0."""
 
@@ -162,4 +166,5 @@ def _step(
         check=check,
         method=Method.OBLIGATION,
         obligations=(obligation,),
+        label=label,
     )

@@ -7,6 +7,10 @@ failure too, never as a pass.
 Two kinds of step rest on something outside the derivation, and say so: an obligation on the sign
 of a function of one variable, which ball arithmetic decides, and a lemma of probability, which has
 a source. Their checks decide what can be decided exactly.
+
+A step says which steps it uses by their labels, so a derivation is a graph that can be printed with
+its references. A label has its meaning within the derivation; a step of another derivation is
+``derivation:label``.
 """
 
 from __future__ import annotations
@@ -83,6 +87,11 @@ class Step:
         What the step leaves to ball arithmetic; the exact part of each is checked with the step.
     lemmas : tuple of Lemma
         The lemmas that the step rests on.
+    label : str
+        What other steps call it; empty if none of them uses it.
+    uses : tuple of str
+        What it follows from, or for `INSTANCES` what it confronts: labels of earlier steps, and
+        ``derivation:label`` for steps of other derivations. Empty if it stands on definitions.
 
     Raises
     ------
@@ -96,6 +105,8 @@ class Step:
     method: Method = Method.PROOF
     obligations: tuple[Obligation, ...] = ()
     lemmas: tuple[Lemma, ...] = ()
+    label: str = ""
+    uses: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for rests, method in ((self.obligations, Method.OBLIGATION), (self.lemmas, Method.LEMMA)):
@@ -176,6 +187,11 @@ class Derivation:
         symbols: each is called like the symbol that it is the value of, and uses the symbols of
         earlier ones, so that a chain of `derivations.evaluation.evaluate_real` evaluates the
         bound. Or formulas over the positions with too many terms to be read.
+
+    Raises
+    ------
+    ValueError
+        If two steps have one label, or one has a colon in its.
     """
 
     name: str
@@ -185,6 +201,12 @@ class Derivation:
     steps: tuple[Step, ...]
     formulas: tuple[Formula, ...]
     constants: tuple[Formula, ...] = ()
+
+    def __post_init__(self) -> None:
+        labels = [step.label for step in self.steps if step.label]
+        for label in labels:
+            if labels.count(label) > 1 or ":" in label:
+                raise ValueError(f"label={label}: must be new in {self.name}, without a colon")
 
     @property
     def obligations(self) -> tuple[Obligation, ...]:
@@ -200,6 +222,16 @@ class Derivation:
             If there is none.
         """
         return {formula.name: formula for formula in (*self.formulas, *self.constants)}[name]
+
+    def number(self, label: str) -> int:
+        """Return the number of the step that has a label, from 1.
+
+        Raises
+        ------
+        KeyError
+            If none has.
+        """
+        return {step.label: number for number, step in enumerate(self.steps, start=1)}[label]
 
     def check(self) -> tuple[CheckResult, ...]:
         """Run all checks, in order; the derivation holds if none has failed."""

@@ -173,6 +173,7 @@ def derive(title: str) -> Derivation:
     )
     steps = (
         Step(
+            label="cumulants",
             statement=rf"\kappa_{{2}}, \kappa_{{4}}, \kappa_{{6}}, \kappa_{{8}} = {cumulants},"
             r" \quad \kappa_{1} = \kappa_{3} = \kappa_{5} = \kappa_{7} = 0",
             reason=r"The cumulants of one sign are the derivatives of $\log \cosh$ at $0$. The"
@@ -181,6 +182,7 @@ def derive(title: str) -> Derivation:
             check=_check_cumulants,
         ),
         Step(
+            label="partitions",
             statement=r"|\mathcal{P}_{2}|, |\mathcal{P}_{4}|, |\mathcal{P}_{6}|, |\mathcal{P}_{8}|"
             " = " + ", ".join(str(len(even_partitions(2 * r))) for r in _ORDERS),
             reason=r"$\mathcal{P}_{n}$ is the set of partitions of $\{1, \ldots, n\}$ into blocks"
@@ -188,6 +190,8 @@ def derive(title: str) -> Derivation:
             check=_check_partitions,
         ),
         Step(
+            label="rule",
+            uses=("cumulants", "partitions"),
             statement=r"\mathbb{E} \prod_{h=1}^{2r} \langle c_{h}, x \rangle"
             r" = \sum_{\pi \in \mathcal{P}_{2r}} \prod_{B \in \pi}"
             r" \kappa_{|B|} \sum_{i} \prod_{h \in B} c_{h,i}, \quad r = 1, 2, 3, 4",
@@ -200,11 +204,14 @@ def derive(title: str) -> Derivation:
             check=_check_rule,
         ),
         Step(
+            uses=("rule",),
             statement=equation(formulas[0].left, rule[1]),
             reason=r"The rule for $r = 1$: one block.",
             check=lambda: require_equal(rule[1], PowerSum(coefficient(1) * coefficient(2))),
         ),
         Step(
+            label="four-forms",
+            uses=("cumulants", "rule"),
             statement=equation(formulas[1].left, rule[2]),
             reason=r"The rule for $r = 2$: three pairings, and one block of four with $\kappa_{4}"
             r" = -2$, which Gaussian moments would miss. With all four forms equal to $x_{a}$ it"
@@ -212,6 +219,7 @@ def derive(title: str) -> Derivation:
             check=_check_four_forms,
         ),
         Step(
+            uses=("partitions", "rule"),
             statement=equation(formulas[6].left, powers[4]),
             reason=r"The rule for $r = 4$ with all forms equal: the 379 partitions fall into 5"
             r" types.",
@@ -220,6 +228,7 @@ def derive(title: str) -> Derivation:
             ),
         ),
         Step(
+            uses=("rule",),
             statement=r"\mathbb{E} x_{a}^{2r} = 1, \quad \mathbb{E} x_{a}^{2} x_{b}^{2} = 1, \quad"
             r" \mathbb{E} x_{a} x_{b} = \mathbb{E} x_{a}^{3} x_{b} = 0",
             reason=r"The form $x_{a}$ has the indicator of $a$ as its coefficients. The rule must"
@@ -227,6 +236,7 @@ def derive(title: str) -> Derivation:
             check=_check_signs,
         ),
         Step(
+            uses=("rule",),
             statement=r"\mathbb{E} \prod_{h=1}^{2r} \langle c_{h}, x \rangle = 2^{-d}"
             r" \sum_{x} \prod_{h=1}^{2r} \langle c_{h}, x \rangle, \quad d = 2, \ldots, 8",
             reason=r"Independent check: all $2^{d}$ inputs in exact rational arithmetic, with"

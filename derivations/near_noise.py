@@ -47,6 +47,8 @@ def steps() -> tuple[Step, ...]:
     """Return the steps on the frozen noise."""
     return (
         Step(
+            label="cross",
+            uses=("frozen", "sample_noise:cross-off-support"),
             statement=r"2 \mathbb{E} \langle \tilde{\gamma}^{\circ}, r^{\circ} \rangle^{2} \le"
             r" \frac{2 (d^{2} N^{2} - d)}{(m - 1) d^{4}}",
             reason=r"By derivation sample_noise, $\langle \tilde{\gamma}^{\circ}, r^{\circ}"
@@ -57,6 +59,8 @@ def steps() -> tuple[Step, ...]:
             check=_check_overlap,
         ),
         Step(
+            label="centred-square",
+            uses=("attention-norm", "frozen"),
             statement=rf"\mathbb{{E}} |r^{{\circ}}|^{{2}} \le \bar{{R}}^{{2}}, \quad"
             rf" {defined('R_square')}",
             reason=r"Given the scores, $\mathbb{E} |r^{\circ}|^{2} = (1 + |\gamma|^{2}) \sum_{i"
@@ -71,6 +75,8 @@ def steps() -> tuple[Step, ...]:
             lemmas=(SUB_GAUSSIAN, INDEPENDENT_LEAN),
         ),
         Step(
+            label="sample-square",
+            uses=("cross", "centred-square", "sample_noise:query-bound", "sample_noise:bounds"),
             statement=rf"n \mathbb{{E}} \Xi^{{\circ 2}} \le \mathbb{{E}} G^{{\circ 2}} \le V,"
             rf" \quad {defined('V_square')}",
             reason=r"$\|G^{\circ}\| \le (d^{2} / \omega_{-}) (\|q \langle r, x \rangle\| + \|p"
@@ -85,6 +91,8 @@ def steps() -> tuple[Step, ...]:
             lemmas=(MINKOWSKI,),
         ),
         Step(
+            label="frozen-noise",
+            uses=("sample-square", "score_bounds:norm"),
             statement=rf"\mathbb{{E}} Y^{{\circ 2}} \le \frac{{w_{{1}}^{{2}}}}{{m - 1}}, \quad"
             rf" {defined('w_1')}, \quad \mathbb{{E}} F^{{\circ 2}} = \mathbb{{E}} Y^{{\circ 2}} +"
             r" \mathbb{E} \Xi^{\circ 2}, \quad \mathbb{E} F_{+}^{\circ} = \frac{1}{2}"
@@ -98,6 +106,8 @@ def steps() -> tuple[Step, ...]:
             lemmas=(INDEPENDENT_LEAN,),
         ),
         Step(
+            label="miss",
+            uses=("freezing-slice",),
             statement=r"(g(\rho) - \Lambda) y \le F^{\circ} + \theta(y_{0}) \text{ if a head"
             rf" misses, }} 0 < y \le y_{{I}}, \quad \Lambda = \max_{{i}} \Lambda_{{i}}, \quad"
             rf" {defined('Lambda_slice')}",
@@ -107,6 +117,8 @@ def steps() -> tuple[Step, ...]:
             check=_check_slices,
         ),
         Step(
+            label="inverse-square",
+            uses=("score_bounds:slope", "theorem2:mean-inverse"),
             statement=r"\mathbb{E} [(g(\rho) - \Lambda)^{-2}; |\rho| \le \rho_{0}] \le I^{2},"
             rf" \quad {defined('I_near')}, \quad {defined('beta_near')}, \quad"
             rf" {defined('c_near')}, \quad {defined('excess_near')}, \quad {defined('r_near')}",
@@ -118,6 +130,8 @@ def steps() -> tuple[Step, ...]:
             lemmas=(NEGATIVE_MOMENTS,),
         ),
         Step(
+            label="near-margin",
+            uses=("frozen-noise", "miss", "inverse-square", "theorem2:density"),
             statement=r"P(\text{near margin}) \le \phi_{m} \mathbb{E} \frac{|F^{\circ}|}{g -"
             rf" \Lambda}} \le {LATEX['near_sampled']}, \quad {defined('near_sampled')},"
             rf" \quad {defined('near_joint')}, \quad {defined('near_apart')}",
@@ -131,6 +145,8 @@ def steps() -> tuple[Step, ...]:
             lemmas=(COORDINATE_LAW, INDEPENDENT_LEAN, JENSEN),
         ),
         Step(
+            label="innermost",
+            uses=("miss", "inverse-square"),
             statement=rf"P(\text{{innermost slice}}) \le {right_side('innermost')} \text{{ for"
             r" each head}",
             reason=r"What $\theta(y_{0})$ adds to $F_{+}^{\circ}$, for both signs of $\Delta$;"
@@ -142,6 +158,8 @@ def steps() -> tuple[Step, ...]:
             lemmas=(COORDINATE_LAW, JENSEN),
         ),
         Step(
+            label="freezing",
+            uses=("freezing-slice",),
             statement=rf"P(\text{{freezing}}) \le {right_side('freezing')} \text{{ for each"
             r" head}",
             reason=r"$P(|y| \le y_{I}) \le \min(1, 2 \phi_{m} y_{I})$, and on each slice, given"

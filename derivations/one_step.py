@@ -147,6 +147,7 @@ def derive(title: str) -> Derivation:
 def _slope_steps() -> tuple[Step, ...]:
     return (
         Step(
+            uses=("antisymmetric:weights",),
             statement=r"f_{j} = c_{j} - c(0) = K (e^{s_{j}} - 1) + M (e^{2 s_{j}} - 1), \quad K ="
             r" \kappa / Z, \quad M = \omega \tilde{Z}_{2}",
             reason=r"$c_{j} = K e^{s_{j}} + M e^{2 s_{j}} + 2 (d - 1) \omega$ is a function of"
@@ -154,6 +155,8 @@ def _slope_steps() -> tuple[Step, ...]:
             check=_check_own_part,
         ),
         Step(
+            label="slope-pair",
+            uses=("antisymmetric:gain", "antisymmetric:signal"),
             statement=r"\text{slope}_{b} = 2 \sinh \Delta (1 - \rho) - (f_{a} - f_{b}) (1 - \rho)"
             r" - \Delta \sum_{j \notin S} c_{j} s_{j} - \sum_{j \notin S} c_{j} v_{j}^{\perp}"
             r" \cdot A, \quad A = v_{a} - v_{b}",
@@ -163,6 +166,8 @@ def _slope_steps() -> tuple[Step, ...]:
             check=lambda: _require_same(push(), along_support(), slope_b(), "the slope of b"),
         ),
         Step(
+            label="slope-pair-tilde",
+            uses=("slope-pair", "antisymmetric:push-tilde"),
             statement=r"\text{slope}_{a} = 2 \sinh \Delta (1 - \rho) + (\tilde{f}_{a} -"
             r" \tilde{f}_{b}) (1 - \rho) + \Delta \sum_{j \notin S} \tilde{c}_{j} s_{j} + \sum_{j"
             r" \notin S} \tilde{c}_{j} v_{j}^{\perp} \cdot A",
@@ -171,6 +176,8 @@ def _slope_steps() -> tuple[Step, ...]:
             check=lambda: _require_same(push_tilde(), -along_support(), slope_a(), "that of a"),
         ),
         Step(
+            label="slope-ambient",
+            uses=("antisymmetric:gain",),
             statement=r"\begin{aligned} \text{slope}_{k} & = e^{\Delta} + \rho e^{-\Delta} - w_{1}"
             r" \cdot v_{k} - (c_{a} - c_{k}) (1 - \rho_{ak}) - c_{b} (\rho - \rho_{bk}) \\ & -"
             r" (s_{a} - s_{k}) \sum_{j \notin S \cup k} c_{j} s_{j} - \sum_{j \notin S} c_{j}"
@@ -184,6 +191,7 @@ def _slope_steps() -> tuple[Step, ...]:
             check=lambda: _require_same(push(), along_third(), slope_k(), "the slope of k"),
         ),
         Step(
+            uses=("slope-ambient",),
             statement=r"|w_{1}|^{2} = 2 \cosh 2 \Delta + 2 \rho",
             reason=r"$v_{a}$ and $v_{b}$ are unit vectors with $v_{a} \cdot v_{b} = \rho$.",
             check=lambda: require_equal(
@@ -198,6 +206,8 @@ def _slope_steps() -> tuple[Step, ...]:
 def _loss_steps() -> tuple[Step, ...]:
     return (
         Step(
+            label="pair",
+            uses=("antisymmetric:gain",),
             statement=rf"2 \eta \omega \cdot \text{{slope}}_{{b}} \ge \log \frac{{1}}{{\varsigma"
             rf" x_{{T}}}} \text{{ if }} \eta \ge C d^{{2}}, \text{{slope}}_{{b}} \ge \tau_{{0}},"
             rf" \quad {defined('tau_0')}; \quad \gamma_{{b}} \le \varsigma x_{{T}} \gamma_{{a}}",
@@ -207,6 +217,8 @@ def _loss_steps() -> tuple[Step, ...]:
             check=_check_step_size_for_b,
         ),
         Step(
+            label="ambient",
+            uses=("antisymmetric:gain",),
             statement=rf"\sum_{{k \notin S}} \gamma_{{k}} \le (1 - \varsigma) x_{{T}} \gamma_{{a}}"
             rf" \text{{ if all }} \text{{slope}}_{{k}} \ge \tau_{{a}}, \quad {defined('tau_a')}",
             reason=r"The scores before the step differ by at least $-2 \sigma$, so each"
@@ -215,6 +227,8 @@ def _loss_steps() -> tuple[Step, ...]:
             check=_check_step_size_for_k,
         ),
         Step(
+            label="share",
+            uses=("pair", "ambient"),
             statement=r"\gamma_{a} \ge \frac{1}{1 + x_{T}} = \frac{1 + \sqrt{r_{T}}}{2}, \quad"
             rf" {defined('x_loss')}",
             reason=r"$1 = \gamma_{a} + \gamma_{b} + \sum_{k} \gamma_{k} \le (1 + x_{T})"
@@ -222,6 +236,8 @@ def _loss_steps() -> tuple[Step, ...]:
             check=_check_attention,
         ),
         Step(
+            label="heads",
+            uses=("share",),
             statement=r"x_{a} p \ge 2 \gamma_{a} - 1 \ge \sqrt{r_{T}}, \quad x_{b} q \ge 2"
             r" \tilde{\gamma}_{b} - 1 \ge \sqrt{r_{T}} \text{ for every input}",
             reason=r"$x_{a} p + 1 - 2 \gamma_{a} = \sum_{j \ne a} \gamma_{j} (1 + x_{a} x_{j}) \ge"
@@ -229,6 +245,8 @@ def _loss_steps() -> tuple[Step, ...]:
             check=_check_heads,
         ),
         Step(
+            label="loss",
+            uses=("heads", "worst_case:square", "worst_case:masses"),
             statement=rf"(f - y)^{{2}} \le (1 - r_{{T}})^{{2}} \le T, \quad {defined('r_loss')}",
             reason=r"$(f - y)^{2} = (1 - v)^{2}$ with $r_{T} \le v = x_{a} x_{b} p q \le 1$"
             r" (derivation worst_case). $1 - r_{T}$ is the smaller of $1$ and $\sqrt{T}$.",

@@ -22,7 +22,7 @@ def attention(h: int) -> Sequence:
 
 def exponential(h: int) -> Sequence:
     """Return E^h, the exponentials of the scores of head h."""
-    return declare(Sequence, f"E_{h}", rf"{{E^{{{h}}}}}", positive=True)
+    return declare(Sequence, f"E_h{h}", rf"{{E^{{{h}}}}}", positive=True)
 
 
 def normaliser(h: int) -> sp.Symbol:

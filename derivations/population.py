@@ -52,12 +52,15 @@ def derive(title: str) -> Derivation:
     )
     steps = (
         Step(
+            label="square",
             statement=r"(f - y)^{2} = 1 - 2 p q x_{a} x_{b} + p^{2} q^{2}",
             reason=r"$f - y = x_{a} x_{b} - p q$ and $(x_{a} x_{b})^{2} = 1$. Checked for all four"
             r" values of $(x_{a}, x_{b})$.",
             check=_check_square,
         ),
         Step(
+            label="cross",
+            uses=("moments:four-forms",),
             statement=equation(formulas[0].left, cross),
             reason=r"The moment rule for four forms. Of the pairings, $\langle \gamma,"
             r" \tilde{\gamma} \rangle \mathbb{E} [x_{a} x_{b}]$ vanishes as $a \ne b$; so does the"
@@ -68,6 +71,8 @@ def derive(title: str) -> Derivation:
             ),
         ),
         Step(
+            label="quartic",
+            uses=("moments:four-forms",),
             statement=equation(formulas[1].left, quartic),
             reason=r"The moment rule for four forms; the last term is the block of four, which"
             r" Gaussian moments miss. Checked against the count by coinciding indices, and with"
@@ -75,6 +80,8 @@ def derive(title: str) -> Derivation:
             check=lambda: _check_quartic(quartic),
         ),
         Step(
+            label="loss",
+            uses=("square", "cross", "quartic"),
             statement=equation("L", population_loss),
             reason=r"Linearity of the mean.",
             check=lambda: require_equal(
@@ -85,6 +92,7 @@ def derive(title: str) -> Derivation:
             ),
         ),
         Step(
+            uses=("loss",),
             statement=r"L = 2^{-d} \sum_{x} (f(x) - y(x))^{2}, \quad d = 2, \ldots, 8",
             reason=r"Independent check: all $2^{d}$ inputs in exact rational arithmetic.",
             check=lambda: _check_loss(population_loss),

@@ -44,6 +44,8 @@ def steps() -> tuple[Step, ...]:
     """Return the steps, one for each event."""
     return (
         Step(
+            label="largest-score",
+            uses=("theorem2:largest-score", "theorem2:overlap"),
             statement=r"P(\max_{j} |s_{j}| > \sigma_{0}) \le"
             rf" {right_side('largest_score_0')}, \quad P(|\rho| > \rho_{{0}}) \le"
             rf" {right_side('overlap_both')}",
@@ -54,6 +56,8 @@ def steps() -> tuple[Step, ...]:
             lemmas=(COORDINATE_TAIL, UNION_BOUND),
         ),
         Step(
+            label="energy-support",
+            uses=("theorem2:sum-of-squares",),
             statement=r"P(\sum_{i \notin S} t_{i}^{2} > q_{E} d) \le"
             rf" {right_side('energy_support')}, \quad {defined('q_E')}",
             reason=r"Along $A$, given $v_{a}$ and $v_{b}$: $d - 2$ independent coordinates.",
@@ -62,6 +66,8 @@ def steps() -> tuple[Step, ...]:
             lemmas=(SQUARES,),
         ),
         Step(
+            label="far-margin",
+            uses=("attention-norm", "tail", "energy", "theorem2:far-margin"),
             statement=r"P(\text{far margin}) \le \sum_{i \ge 1} P_{i} \Psi(\max(0, x_{i});"
             r" v_{\text{far}}, c_{\text{far}}) \text{ for each head}, \quad"
             rf" {defined('far_variance')}, \quad {defined('far_scale')}, \quad"
@@ -77,6 +83,8 @@ def steps() -> tuple[Step, ...]:
             lemmas=(SUB_GAMMA, SUB_GAUSSIAN, INVARIANCE),
         ),
         Step(
+            label="energy-ambient",
+            uses=("theorem2:sum-of-squares",),
             statement=r"P(\sum_{i \notin S \cup k} (v_{i} \cdot A_{k})^{2} > 4 q_{k} d \text{ for"
             rf" some }} k) \le {right_side('energy_ambient')} \text{{ for each head}}, \quad"
             rf" {defined('q_k')}",
@@ -87,6 +95,8 @@ def steps() -> tuple[Step, ...]:
             lemmas=(SQUARES, UNION_BOUND),
         ),
         Step(
+            label="ambient-sum",
+            uses=("energy-ambient",),
             statement=r"\sum_{i} (v_{i} \cdot A_{k})^{2} \le \mathcal{E}_{k}, \quad"
             rf" {defined('E_ambient')}",
             reason=r"$(v_{a} \cdot A_{k})^{2} = (v_{k} \cdot A_{k})^{2} = (1 - v_{a} \cdot"
@@ -94,6 +104,8 @@ def steps() -> tuple[Step, ...]:
             check=_check_ambient_total,
         ),
         Step(
+            label="sampling-ambient",
+            uses=("attention-norm", "tail", "ambient-sum", "theorem2:slope-ambient"),
             statement=r"P(\Xi_{k} \ge t_{a} \text{ for some } k) \le"
             rf" {right_side('sampling_ambient')} \text{{ for each head}}, \quad"
             rf" {defined('sampling_variance')}, \quad {defined('sampling_scale')}, \quad"

@@ -148,6 +148,8 @@ def _moment_steps(formulas: tuple[Formula, ...]) -> tuple[Step, ...]:
     four, cross, eight, total, total_tilde = formulas[:5]
     return (
         Step(
+            label="sample",
+            uses=("softmax:attention", "gradient:query"),
             statement=r"G = 2 (p q - x_{a} x_{b}) q \langle r, x \rangle, \quad \mathbb{E} G = A"
             r" \cdot \nabla_{\theta} L",
             reason=r"$f - y = x_{a} x_{b} - p q$, and along $A$ the attention moves by $r$"
@@ -158,24 +160,30 @@ def _moment_steps(formulas: tuple[Formula, ...]) -> tuple[Step, ...]:
         ),
         *(
             Step(
+                label=label,
+                uses=(f"moments:{rule}",),
                 statement=equation(formula.left, formula.right),
                 reason=rf"The moment rule for {count} forms, of which some are equal. Checked"
                 r" against the count by coinciding indices, which knows no cumulants.",
                 check=partial(_check_moment, formula, forms),
             )
-            for formula, forms, count in (
-                (four, _FOUR_FORMS, "four"),
-                (cross, _CROSS_FORMS, "eight"),
-                (eight, _EIGHT_FORMS, "eight"),
+            for label, rule, formula, forms, count in (
+                ("query-square", "four-forms", four, _FOUR_FORMS, "four"),
+                ("mixed", "rule", cross, _CROSS_FORMS, "eight"),
+                ("sixth", "rule", eight, _EIGHT_FORMS, "eight"),
             )
         ),
         Step(
+            label="second-moment",
+            uses=("sample", "query-square", "mixed", "sixth"),
             statement=rf"\mathbb{{E}} G^{{2}} = 4 \left({four.left} - 2 {cross.left} +"
             rf" {eight.left}\right)",
             reason=r"The square multiplied out, with $(x_{a} x_{b})^{2} = 1$.",
             check=_check_square,
         ),
         Step(
+            label="second-moment-tilde",
+            uses=("second-moment",),
             statement=r"\mathbb{E} \tilde{G}^{2} = \mathbb{E} G^{2} \text{ with } \gamma,"
             r" \tilde{\gamma}, r \text{ replaced by } \tilde{\gamma}, \gamma, \tilde{r}",
             reason=r"$f$ does not change when the heads are exchanged. Checked against the"
@@ -184,6 +192,7 @@ def _moment_steps(formulas: tuple[Formula, ...]) -> tuple[Step, ...]:
             check=lambda: _check_tilde(total_tilde.right),
         ),
         Step(
+            uses=("second-moment", "second-moment-tilde"),
             statement=r"\mathbb{E} G^{2} = 2^{-d} \sum_{x} G(x)^{2}, \quad \mathbb{E}"
             r" \tilde{G}^{2} = 2^{-d} \sum_{x} \tilde{G}(x)^{2}, \quad d = 2, \ldots, 6",
             reason=r"Independent check: all $2^{d}$ inputs in exact rational arithmetic, for two"
@@ -198,6 +207,7 @@ def _start_steps(formulas: tuple[Formula, ...]) -> tuple[Step, ...]:
     total, total_tilde, start, start_tilde = (formula.right for formula in formulas[3:])
     return (
         Step(
+            uses=("second-moment",),
             statement=r"\frac{\mathbb{E} G^{2}}{4 \omega^{2}} \text{ at } \gamma_{i} = E_{i} / Z,"
             r" \tilde{\gamma}_{i} = 1 / (E_{i} \tilde{Z})",
             reason=r"At the antisymmetric start $\tilde{\theta} = -\theta$ both attentions are"
@@ -209,12 +219,15 @@ def _start_steps(formulas: tuple[Formula, ...]) -> tuple[Step, ...]:
             method=Method.INSTANCES,
         ),
         Step(
+            label="cross",
             statement=equation(r"\langle \tilde{\gamma}, r \rangle", overlap_of_spread()),
             reason=r"At the antisymmetric start $\gamma_{i} \tilde{\gamma}_{i} = \omega$ for every"
             r" position.",
             check=_check_overlap,
         ),
         Step(
+            label="cross-off-support",
+            uses=("cross",),
             statement=r"\langle \tilde{\gamma}, r \rangle = \omega \sum_{j \notin S} t_{j} (1 - d"
             r" \gamma_{j}) \text{ if } t_{a} = -t_{b}, \gamma_{a} = \gamma_{b}",
             reason=r"The two positions of the support cancel in both sums.",

@@ -3,8 +3,8 @@
 Off the events on the scores there are three numbers: the largest score is at most sigma, the sum
 over the positions off the support at most h d, the sum of squares q d. From these follow, one
 after the other, the ends of Z, Z_2, omega, kappa, K, M, of the weights c_j and of the slopes.
-`weight_bounds` has the second half of the way, `frozen_sums` and `freezing` what changes when the
-two scores of the support are put to 0.
+`weight_bounds` and `slope_bound` have the second half of the way, `frozen_sums` and `freezing` what
+changes when the two scores of the support are put to 0.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if __name__ == "__main__":
 
 import sympy as sp
 
-from derivations import freezing, frozen_sums, growth_signs, weight_bounds
+from derivations import freezing, frozen_sums, growth_signs, slope_bound, weight_bounds
 from derivations.antisymmetric import kappa_value
 from derivations.bound_constants import defined, formulas, growth_rate, value
 from derivations.bound_notation import G_2, OFF_SUPPORT, D, G, h, q, s, sigma, symbol
@@ -62,6 +62,7 @@ def derive(title: str) -> Derivation:
             *growth_signs.steps(),
             *_steps(),
             *weight_bounds.steps(),
+            *slope_bound.steps(),
             *frozen_sums.steps(),
             *freezing.steps(),
         ),
@@ -73,12 +74,15 @@ def derive(title: str) -> Derivation:
 def _steps() -> tuple[Step, ...]:
     return (
         Step(
+            label="sums",
             statement=rf"\sum_{{j}} s_{{j}}^{{2}} \le q_{{1}} d, \quad {defined('q_1')}; \quad"
             rf" |\sum_{{j}} s_{{j}}| \le h_{{1}} d, \quad {defined('h_1')}",
             reason=r"The two positions of $S$ add at most $\sigma^{2}$, or $\sigma$, each.",
             check=_check_all_positions,
         ),
         Step(
+            label="cosh-sums",
+            uses=("cosh-rate", "sums"),
             statement=rf"\sum_{{j}} \cosh k s_{{j}} \le C_{{k}} d, \quad {defined('C_1')}, \quad"
             rf" {defined('C_2')}",
             reason=r"$\cosh k s - 1 \le s^{2} (\cosh k \sigma - 1) / \sigma^{2}$ for $|s| \le"
@@ -87,6 +91,8 @@ def _steps() -> tuple[Step, ...]:
             check=_check_cosh_sums,
         ),
         Step(
+            label="products",
+            uses=("cosh-sums",),
             statement=r"d^{2} \le Z \tilde{Z} \le C_{1}^{2} d^{2}, \quad d^{2} \le Z_{2}"
             r" \tilde{Z}_{2} \le C_{2}^{2} d^{2}",
             reason=r"Below, Cauchy: $\sum_{j} E_{j} (d / Z - 1 / E_{j})^{2} = \tilde{Z} - d^{2} /"
@@ -95,11 +101,15 @@ def _steps() -> tuple[Step, ...]:
             check=_check_products,
         ),
         Step(
+            label="omega",
+            uses=("products",),
             statement=rf"\omega_{{-}} \le d^{{2}} \omega \le 1, \quad {defined('omega_low')}",
             reason=r"$\omega = 1 / (Z \tilde{Z})$ and the previous step.",
             check=_check_omega,
         ),
         Step(
+            label="Z",
+            uses=("chord", "sums"),
             statement=rf"Z_{{-}} d \le Z \le Z_{{+}} d, \quad {defined('Z_low')}, \quad"
             rf" {defined('Z_high')}",
             reason=r"$1 + s \le e^{s} = 1 + s + s^{2} g(s) \le 1 + s + s^{2} g(\sigma)$, as $g$"
@@ -107,12 +117,16 @@ def _steps() -> tuple[Step, ...]:
             check=lambda: _check_Z(1, G, "Z_low", "Z_high"),
         ),
         Step(
+            label="Z-2",
+            uses=("chord", "sums"),
             statement=rf"Z_{{2,-}} d \le Z_{{2}} \le Z_{{2,+}} d, \quad {defined('Z_2_low')},"
             rf" \quad {defined('Z_2_high')}",
             reason=r"The same at $2 s$: $1 + 2 s \le e^{2 s} \le 1 + 2 s + 4 s^{2} g(2 \sigma)$.",
             check=lambda: _check_Z(2, G_2, "Z_2_low", "Z_2_high"),
         ),
         Step(
+            label="kappa",
+            uses=("products", "omega"),
             statement=rf"\kappa_{{-}} \le \kappa \le \kappa_{{+}}, \quad {defined('kappa_low')},"
             rf" \quad {defined('kappa_high')}",
             reason=r"$\kappa = 2 \cosh \Delta - \omega Z_{2} \tilde{Z}_{2} - 2 d (d - 1) \omega$"
@@ -121,6 +135,8 @@ def _steps() -> tuple[Step, ...]:
             check=_check_kappa,
         ),
         Step(
+            label="K",
+            uses=("Z", "kappa"),
             statement=rf"K_{{-}} \le d K \le K_{{+}}, \quad {defined('K_low')}, \quad"
             rf" {defined('K_high')}",
             reason=r"$d K = \kappa / (Z / d)$. An upper bound of $\kappa$ that is not negative is"
@@ -129,6 +145,8 @@ def _steps() -> tuple[Step, ...]:
             check=_check_K,
         ),
         Step(
+            label="M",
+            uses=("Z-2", "omega"),
             statement=rf"M_{{-}} \le d M \le M_{{+}}, \quad {defined('M_low')}, \quad"
             rf" {defined('M_high')}",
             reason=r"$d M = d^{2} \omega \cdot \tilde{Z}_{2} / d$, a product of two positive"

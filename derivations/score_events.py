@@ -33,8 +33,9 @@ def steps() -> tuple[Step, ...]:
     """Return the steps on the law of a coordinate, then one for each event on the scores."""
     return (
         Step(
-            statement=rf"\int_{{-1}}^{{1}} \phi_{{n}} (1 - y^{{2}})^{{(n - 3) / 2}} dy = 1, \quad"
-            rf" {defined('phi_n')}",
+            label="density",
+            statement=rf"\int_{{-1}}^{{1}} \phi_{{n}} (1 - y^{{2}})^{{(n - 3) / 2}} \mathrm{{d}} y ="
+            rf" 1, \quad {defined('phi_n')}",
             reason=r"The derivative of $y (1 - y^{2})^{(n - 1) / 2}$ is $(n (1 - y^{2}) - (n - 1))"
             r" (1 - y^{2})^{(n - 3) / 2}$ and integrates to $0$: the integral without $\phi_{n}$"
             r" goes down by $(n - 1) / n$ from $n$ to $n + 2$, as $1 / \phi_{n}$ does. Checked"
@@ -44,6 +45,8 @@ def steps() -> tuple[Step, ...]:
             lemmas=(COORDINATE_LAW,),
         ),
         Step(
+            label="tail",
+            uses=("density",),
             statement=rf"P(y > t) \le \min(T_{{n}}', T_{{n}}''), \quad {defined('tail_power')},"
             rf" \quad {defined('tail_mills')}, \quad z = t",
             reason=r"$(1 - t^{2})^{(n - 1) / 2} - P(|y| > t)$ is $0$ at $t = 0$ and at $1$, and"
@@ -55,6 +58,8 @@ def steps() -> tuple[Step, ...]:
             lemmas=(COORDINATE_LAW, COORDINATE_TAIL),
         ),
         Step(
+            label="largest-score",
+            uses=("tail",),
             statement=rf"P(\max_{{j}} |s_{{j}}| > \sigma) \le {right_side('largest_score')}",
             reason=r"Given $\theta$ the $s_{j}$ are coordinates; $d$ positions and two signs.",
             check=lambda: require_equal(
@@ -64,6 +69,7 @@ def steps() -> tuple[Step, ...]:
             lemmas=(COORDINATE_TAIL, UNION_BOUND),
         ),
         Step(
+            label="sum-of-scores",
             statement=r"P(|\sum_{j \notin S} s_{j}| > h d) \le 2 e^{-m (h d)^{2} / (2 (d - 2))} ="
             rf" {right_side('sum_of_scores')}, \quad {defined('h')}",
             reason=r"$d - 2$ independent coordinates, and two signs. Checked: the exponent is"
@@ -75,6 +81,7 @@ def steps() -> tuple[Step, ...]:
             lemmas=(SUB_GAUSSIAN, UNION_BOUND),
         ),
         Step(
+            label="sum-of-squares",
             statement=r"P(\sum_{j \notin S} s_{j}^{2} > q d) \le"
             rf" {right_side('sum_of_squares')}, \quad {defined('q')}",
             reason=r"$d - 2$ independent coordinates. Checked: $q d m = N + 2 \sqrt{N l} + 2 l$"
@@ -86,6 +93,8 @@ def steps() -> tuple[Step, ...]:
             lemmas=(SQUARES,),
         ),
         Step(
+            label="overlap",
+            uses=("tail",),
             statement=rf"P(\rho > \rho_{{0}}) \le {right_side('overlap')}",
             reason=r"$\rho$ is the coordinate of $v_{a}$ along the independent $v_{b}$.",
             check=lambda: require_equal(value("overlap"), T_rho, "the bound and the tail"),

@@ -65,6 +65,7 @@ def derive(title: str) -> Derivation:
     jacobian = Entry(attention_velocity(Unit(i)), k)
     steps = (
         Step(
+            label="exponentials",
             statement=r"D E_{i} = " + latex(Entry(score_motion(t)(E), i)) + r", \quad"
             r" D Z = " + latex(score_motion(t)(PowerSum(E))),
             reason=r"$E_{i} = e^{s_{i}}$ and $D s_{i} = v_{i} \cdot A = t_{i}$; the sum $Z ="
@@ -74,6 +75,8 @@ def derive(title: str) -> Derivation:
             method=Method.INSTANCES,
         ),
         Step(
+            label="attention",
+            uses=("exponentials",),
             statement=equation(r"D \gamma_{i}", velocity, sp.factor(velocity)),
             reason=r"The quotient rule for $\gamma_{i} = E_{i} / Z$. Checked as an identity of"
             r" rational functions: $Z D E_{i} - E_{i} D Z$ over $Z^{2}$.",
@@ -83,6 +86,7 @@ def derive(title: str) -> Derivation:
             ),
         ),
         Step(
+            uses=("attention",),
             statement=equation(
                 r"\frac{\partial \gamma_{k}}{\partial s_{i}}",
                 jacobian,
@@ -94,6 +98,7 @@ def derive(title: str) -> Derivation:
             check=_check_jacobian,
         ),
         Step(
+            uses=("attention",),
             statement=r"\sum_{i} D \gamma_{i} = 0, \quad D \gamma = 0 \text{ if } t_{i} = 1"
             r" \text{ for all } i",
             reason=r"The weights keep their sum, and softmax does not see a common shift of the"
@@ -101,6 +106,8 @@ def derive(title: str) -> Derivation:
             check=_check_invariance,
         ),
         Step(
+            label="vector",
+            uses=("attention",),
             statement=r"\nabla_{\theta} \gamma_{i} = "
             + latex(vectorial(velocity))
             + r" = \gamma_{i} (v_{i} - \bar{v}), \quad \bar{v} = \sum_{j} \gamma_{j} v_{j}",
@@ -112,6 +119,7 @@ def derive(title: str) -> Derivation:
             method=Method.INSTANCES,
         ),
         Step(
+            uses=("attention",),
             statement=r"D \gamma_{i} = \lim_{h \to 0}"
             r" \frac{\gamma_{i}(\theta + h A) - \gamma_{i}(\theta)}{h}",
             reason=r"Independent check: numeric derivatives with 50 digits at random points, $(d,"

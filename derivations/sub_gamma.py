@@ -25,6 +25,8 @@ def steps() -> tuple[Step, ...]:
     """Return the steps on one sample, along any direction."""
     return (
         Step(
+            label="attention-norm",
+            uses=("score_bounds:omega", "score_bounds:Z", "score_bounds:Z-2"),
             statement=r"|\gamma|, |\tilde{\gamma}| \le N, \quad \gamma_{i} \le \gamma_{+}, \quad"
             rf" \frac{{1}}{{\omega}} \le \frac{{d^{{2}}}}{{\omega_{{-}}}}, \quad"
             rf" {defined('N_norm')}, \quad {defined('gamma_high')}",
@@ -33,6 +35,7 @@ def steps() -> tuple[Step, ...]:
             check=_check_norms,
         ),
         Step(
+            label="centred",
             statement=r"|r|^{2} \le \gamma_{+} \sum_{i} \gamma_{i} (t_{i} - \bar{t})^{2} \le"
             r" \gamma_{+} \sum_{i} \gamma_{i} t_{i}^{2} \le \gamma_{+}^{2} \sum_{i} t_{i}^{2},"
             r" \quad \bar{t}^{2} \le \sum_{i} \gamma_{i} t_{i}^{2} \le \gamma_{+} \sum_{i}"
@@ -42,6 +45,8 @@ def steps() -> tuple[Step, ...]:
             check=_check_spread,
         ),
         Step(
+            label="sample-moments",
+            uses=("sample_noise:bounds",),
             statement=r"\mathbb{E} |G|^{k} \le \kappa_{k} (2 b)^{k}, \quad \mathbb{E} G^{2} \le"
             r" b^{2} (\sqrt{3} + \sqrt{105} N^{2})^{2} \text{ if } b \ge |\tilde{\gamma}| |r| /"
             r" \omega",
@@ -55,6 +60,7 @@ def steps() -> tuple[Step, ...]:
             lemmas=(MINKOWSKI, HOELDER_PRODUCTS),
         ),
         Step(
+            label="growth",
             statement=r"\kappa_{k} (2 b)^{k} \le \frac{k!}{2} v \left(\frac{40 b}{3}\right)^{k -"
             r" 2} \text{ for } k \ge 3, v = b^{2} (\sqrt{3} + \sqrt{105} N^{2})^{2}",
             reason=r"$v \ge 3 b^{2}$. At $k = 3$ both sides are $120 b^{3}$ for $v = 3 b^{2}$;"
@@ -63,6 +69,8 @@ def steps() -> tuple[Step, ...]:
             check=_check_moments_of_sample,
         ),
         Step(
+            label="tail",
+            uses=("sample-moments", "growth"),
             statement=r"P(X \ge t) \le \Psi(t; v, c) \text{ for } X \text{ sub-gamma of variance }"
             rf" v \text{{ and scale }} c, \quad {defined('sub_gamma_tail')}",
             reason=r"The mean of $n$ copies of $G$, less its expectation, is sub-gamma of variance"
@@ -74,6 +82,8 @@ def steps() -> tuple[Step, ...]:
             lemmas=(SUB_GAMMA,),
         ),
         Step(
+            label="range",
+            uses=("attention-norm", "centred"),
             statement=r"|G| \le H, \quad H^{2} = 4 \gamma_{+} \frac{d^{4}}{\omega_{-}^{2}}"
             r" \sum_{i} t_{i}^{2}",
             reason=r"$|p q - x_{a} x_{b}| \le 2$, $|q| \le 1$ and $|\langle r, x \rangle| \le"

@@ -110,6 +110,19 @@ def _total() -> Step:
     per_head = ", ".join(event.name for event in EVENTS if event.per_head)
     together = ", ".join(event.name for event in EVENTS if not event.per_head)
     return Step(
+        uses=(
+            "largest-score",
+            "sum-of-scores",
+            "sum-of-squares",
+            "overlap",
+            "near-margin",
+            "small-lean",
+            "far-margin",
+            "noise-support",
+            "noise-ambient",
+            "ambient-alignment",
+            "one_step:loss",
+        ),
         statement=rf"P(\text{{one step fails}}) \le {defined('failure_upper')}",
         reason=rf"The union of all events: {together}; and for each of the two heads {per_head}."
         r" Off them every score bound holds; on the slice of its lean, a head has $\text{slope}"

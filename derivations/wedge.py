@@ -36,6 +36,8 @@ def steps() -> tuple[Step, ...]:
     """Return the steps on the slice of small leans."""
     return (
         Step(
+            label="enlarged",
+            uses=("score_bounds:frozen-weights",),
             statement=r"P(Y > u) = P(|Y| > u) / 2 \le P(|Y^{+}| > u) / 2, \quad Y^{+} ="
             r" \sum_{j \notin S} c_{j}^{+} v_{j}^{\perp} \cdot n, \quad c_{j}^{+} ="
             r" |c_{j}^{\circ}| + \lambda / d, \quad n = A / |A|, \quad u \ge 0",
@@ -48,6 +50,8 @@ def steps() -> tuple[Step, ...]:
             lemmas=(ANDERSON, INVARIANCE),
         ),
         Step(
+            label="wedge",
+            uses=("density", "enlarged"),
             statement=r"\{g y \ge \tau', \; z |W^{+}| > g y - \tau'\} = (\text{wedge } y \ge 0, \;"
             r" z |W^{+}| > g y) + (\tau' / g) \theta, \quad \text{angle } \arctan(|W^{+}| / g)",
             reason=r"$y$ and $z$ are the coordinates of $n$ along $\theta$ and along $W^{+}$,"
@@ -62,6 +66,7 @@ def steps() -> tuple[Step, ...]:
             lemmas=(WEDGE, INVARIANCE, COORDINATE_LAW),
         ),
         Step(
+            label="inverse",
             statement=r"\frac{1}{c - \rho} \le \frac{1}{1 - \rho} + \frac{\epsilon r}{(1 -"
             r" \rho)^{2}}, \quad \frac{1}{c - \rho} \le \frac{r}{1 - \rho} \text{ for } \rho \le"
             rf" \rho_{{0}} < c, \quad {defined('excess')}, \quad {defined('r_lean')}",
@@ -70,6 +75,8 @@ def steps() -> tuple[Step, ...]:
             check=_check_reciprocals,
         ),
         Step(
+            label="mean-inverse",
+            uses=("inverse",),
             statement=r"\mathbb{E} [(c - \rho)^{-1}; \rho \le \rho_{0}] \le I_{1}, \quad"
             rf" {defined('I_1')}",
             reason=r"The previous step, $\mathbb{E} (1 - \rho)^{-1} = (m - 2) / (m - 3)$ and"
@@ -80,6 +87,14 @@ def steps() -> tuple[Step, ...]:
             lemmas=(NEGATIVE_MOMENTS, COORDINATE_LAW),
         ),
         Step(
+            label="near-margin",
+            uses=(
+                "enlarged",
+                "wedge",
+                "mean-inverse",
+                "score_bounds:slope",
+                "score_bounds:frozen-norm",
+            ),
             statement=r"P(\text{near margin}) \le \mathbb{E} \frac{1}{\pi} \arctan"
             rf" \frac{{|W^{{+}}|}}{{2 \alpha (c - \rho)}} \le {right_side('near_margin')}"
             r" \text{ for each head}",
@@ -94,6 +109,8 @@ def steps() -> tuple[Step, ...]:
             lemmas=(JENSEN, INVARIANCE),
         ),
         Step(
+            label="small-lean",
+            uses=("density", "wedge", "inverse"),
             statement=r"P(\text{small lean}) \le 2 \phi_{m} \tau_{0} \mathbb{E} \frac{1}{|A|"
             rf" g(\rho)}} \le {right_side('small_lean')}, \quad {defined('I_2')}",
             reason=r"$|A| = \sqrt{2 (1 - \rho)}$ and $g(\rho) = 2 \alpha (c - \rho) \ge 2 \alpha"

@@ -1,4 +1,4 @@
-"""The weights c_j and the slopes, bounded by the ends of K and M: steps of `score_bounds`."""
+"""The weights c_j, bounded by the ends of K and M: steps of `score_bounds`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from derivations.bound_notation import OFF_SUPPORT, D, f, h, q, s, sigma, symbol
 from derivations.identities import require, require_equal
 from derivations.inequalities import require_at_least
 from derivations.ledger import Step
-from derivations.notation import Delta, a, b, d, i, rho
+from derivations.notation import Delta, a, b, d, i
 from derivations.power_sums import Entry, PowerSum
 
 __all__ = ["steps"]
@@ -31,20 +31,25 @@ _score, _mean = sp.symbols("score mean", real=True)
 
 
 def steps() -> tuple[Step, ...]:
-    """Return the steps from the ends of K and M to the slopes."""
+    """Return the steps from the ends of K and M to the weights."""
     return (
         Step(
+            label="expanded",
             statement=r"f(s) = (K + 2 M) s + s^{2} (K g(s) + 4 M g(2 s))",
             reason=r"$e^{s} - 1 = s + s^{2} g(s)$ and $e^{2 s} - 1 = 2 s + 4 s^{2} g(2 s)$.",
             check=_check_expansion,
         ),
         Step(
+            label="slope-at-zero",
+            uses=("K", "M"),
             statement=rf"d |K + 2 M| \le k_{{1}}, \quad {defined('k_1')}",
             reason=r"$K_{-} + 2 M_{-} \le d (K + 2 M) \le K_{+} + 2 M_{+}$, and a number between"
             r" two others is at most the larger of their sizes.",
             check=_check_k_1,
         ),
         Step(
+            label="curvature",
+            uses=("chord", "K", "M"),
             statement=rf"d |K g(s) + 4 M g(2 s)| \le k_{{2}}, \quad {defined('k_2')}",
             reason=r"$g$ is positive and increases, so $g(-\sigma) \le g(s) \le g(\sigma)$ and"
             r" $g(-2 \sigma) \le g(2 s) \le g(2 \sigma)$. The upper end of $d K g(s)$ is $K_{+}"
@@ -52,18 +57,24 @@ def steps() -> tuple[Step, ...]:
             check=_check_k_2,
         ),
         Step(
+            label="moved",
+            uses=("expanded", "slope-at-zero", "curvature"),
             statement=rf"d |f(s)| \le F |s|, \quad {defined('F')}; \quad |f_{{j}}| \le \bar{{f}},"
             rf" \quad {defined('f_max')}",
             reason=r"The three steps before, and $|s| \le \sigma$.",
             check=_check_F,
         ),
         Step(
+            label="moved-norm",
+            uses=("sums", "moved"),
             statement=rf"\sum_{{j}} f_{{j}}^{{2}} \le R^{{2}}, \quad {defined('R')}",
             reason=r"$\sum_{j} f_{j}^{2} \le F^{2} \sum_{j} s_{j}^{2} / d^{2}$ and $\sum_{j}"
             r" s_{j}^{2} \le q_{1} d$.",
             check=_check_R,
         ),
         Step(
+            label="weights",
+            uses=("moved", "antisymmetric:sum-of-weights"),
             statement=r"c_{j} = 2 \cosh \Delta / d + f_{j} - \sum_{i} f_{i} / d, \quad |c_{j}| \le"
             rf" \bar{{c}}, \quad {defined('c_max')}",
             reason=r"$c_{j} - f_{j} = c(0)$ is the same for all $j$, and the weights sum to $2"
@@ -72,12 +83,16 @@ def steps() -> tuple[Step, ...]:
             check=_check_c_max,
         ),
         Step(
+            label="norm",
+            uses=("moved-norm", "weights"),
             statement=rf"\sum_{{j}} c_{{j}}^{{2}} \le w^{{2}}, \quad {defined('w')}",
             reason=r"$\sum_{j} c_{j}^{2} = 4 \cosh^{2} \Delta / d + \sum_{j} f_{j}^{2} - (\sum_{j}"
             r" f_{j})^{2} / d$: the mean and what is left are orthogonal.",
             check=_check_w,
         ),
         Step(
+            label="structured",
+            uses=("moved-norm", "weights"),
             statement=r"|\sum_{j \notin S} c_{j} s_{j}| \le 2 \beta, \quad"
             rf" {defined('beta_slope')}",
             reason=r"The mean of $c$ meets $\sum_{j \notin S} s_{j}$, at most $h d$ in size; for"
@@ -86,6 +101,8 @@ def steps() -> tuple[Step, ...]:
             check=_check_beta,
         ),
         Step(
+            label="own-weights",
+            uses=("K", "M"),
             statement=rf"-c'' \Delta \le f_{{a}} - f_{{b}} \le c' \Delta, \quad"
             rf" {defined('c_up')}, \quad {defined('c_down')}",
             reason=r"$e^{-\sigma} \Delta \le e^{s_{a}} - e^{s_{b}} \le e^{\sigma} \Delta$ and $0"
@@ -93,17 +110,6 @@ def steps() -> tuple[Step, ...]:
             r" \Delta$, $1 - e^{-\Delta} \le \Delta \le e^{\Delta} - 1$ and $|s| \le \sigma$. Then"
             r" by the sign of $K_{+}$; the maximum over both powers includes that choice.",
             check=_check_own_weights,
-        ),
-        Step(
-            statement=r"\text{slope} \ge \Delta (2 \alpha (1 - \rho) - 2 \beta) - X ="
-            rf" 2 \alpha \Delta (c - \rho) - X, \quad {defined('alpha_slope')}, \quad"
-            rf" {defined('c_margin')}",
-            reason=r"$X$ is the orthogonal noise of derivation one_step, $W \cdot A$ for head 1."
-            r" $\sinh \Delta \ge \Delta$, $f_{a} - f_{b} \le c' \Delta$, and the structured part"
-            r" is at least $-2 \beta \Delta$. Head 2 by reflection. With $\Delta = |A| y$ and $X ="
-            r" |A| Y$: the slope is at least $|A| (g(\rho) y - Y)$, $g(\rho) = 2 \alpha (c -"
-            r" \rho)$.",
-            check=_check_slope,
         ),
     )
 
@@ -373,28 +379,4 @@ def _check_gains() -> None:
         more * (large + small),
         "squares below",
         slacks={more: large - small},
-    )
-
-
-def _check_slope() -> None:
-    own, structured, noise, sinh = sp.symbols("own structured noise sinh", real=True)
-    convex, own_room, structured_room, apart, lean = sp.symbols(
-        "convex own_room structured_room apart lean", nonnegative=True
-    )
-    alpha, beta, up = symbol("alpha_slope"), symbol("beta_slope"), symbol("c_up")
-    slope = 2 * sinh * (1 - rho) - own * (1 - rho) - lean * structured - noise
-    require_at_least(
-        slope,
-        lean * (2 * value("alpha_slope") * (1 - rho) - 2 * beta) - noise,
-        (2 * convex + own_room) * apart + lean * structured_room,
-        "the slope and its bound",
-        slacks={
-            convex: sinh - lean,
-            own_room: up * lean - own,
-            structured_room: 2 * beta - structured,
-            apart: 1 - rho,
-        },
-    )
-    require_equal(
-        2 * alpha * (value("c_margin") - rho), 2 * alpha * (1 - rho) - 2 * beta, "g and its root"
     )

@@ -80,12 +80,14 @@ def derive(title: str) -> Derivation:
     closing = sp.factor(turning_value - (1 - g - h))
     steps = (
         Step(
+            label="square",
             statement=r"(f - y)^{2} = (1 - \tau p q)^{2}, \quad \tau = x_{a} x_{b}",
             reason=r"$f - y = x_{a} x_{b} - p q = \tau (1 - \tau p q)$. Checked for the four"
             r" values of $(x_{a}, x_{b})$.",
             check=_check_residual,
         ),
         Step(
+            label="masses",
             statement=rf"1 - p q = {latex(plus)} \text{{ for }} \tau = 1, \quad"
             rf" 1 + p q = {latex(minus)} \text{{ for }} \tau = -1",
             reason=r"$p = \alpha' - \alpha$ and $q = \beta' - \beta$, and the masses of each"
@@ -94,6 +96,8 @@ def derive(title: str) -> Derivation:
             check=lambda: _check_masses(plus, minus),
         ),
         Step(
+            label="worst",
+            uses=("square", "masses"),
             statement=r"\max_{x} (f - y)^{2} = (1 - \mu)^{2}, \quad \mu = \min_{x} \tau p q",
             reason=r"For $\mu \le v \le 1$, $(1 - \mu)^{2} - (1 - v)^{2} = (v - \mu) ((v - \mu) +"
             r" 2 (1 - v)) \ge 0$. By the previous step that is so for every value $v$ of $\tau p"
@@ -101,6 +105,7 @@ def derive(title: str) -> Derivation:
             check=_check_maximum,
         ),
         Step(
+            label="reflection",
             statement=r"p(-x) = -p(x), \quad q(-x) = -q(x), \quad \tau(-x) = \tau(x)",
             reason=r"So $\tau p q$ is the same at $x$ and at $-x$: it is enough to look at inputs"
             r" with $x_{a} = 1$.",
@@ -109,6 +114,8 @@ def derive(title: str) -> Derivation:
         *zonotope_walk.steps(),
         *zonotope_edge.steps(),
         Step(
+            label="bracket",
+            uses=("chains", "product", "edge"),
             statement=r"\min_{\text{edges}} P Q \le \min_{x : \tau = 1} p q \le"
             r" \min_{\text{vertices}} P Q \le \min_{\text{edges}} P Q"
             r" + \max_{i \notin S} \gamma_{i} \tilde{\gamma}_{i}",
@@ -121,6 +128,8 @@ def derive(title: str) -> Derivation:
             method=Method.INSTANCES,
         ),
         Step(
+            label="success",
+            uses=("reflection",),
             statement=equation(r"\min_{x : \tau = 1} p q", success)
             + r" \quad \text{if } \gamma_{a} + \gamma_{b} \ge \frac{1}{2},"
             r" \tilde{\gamma}_{a} + \tilde{\gamma}_{b} \ge \frac{1}{2}",
@@ -131,6 +140,8 @@ def derive(title: str) -> Derivation:
             check=lambda: _check_success(success),
         ),
         Step(
+            label="three",
+            uses=("minus-branch", "edge", "bracket"),
             statement=rf"{latex(turning_value)} - (1 - g - h) = {latex(closing)} \Rightarrow"
             r" \min_{\text{edges}} P Q \ge \min (\min_{\text{vertices}} P Q,"
             r" \min_{x : \tau = -1} (-p q)), \quad d = 3",
@@ -144,6 +155,7 @@ def derive(title: str) -> Derivation:
             check=lambda: _check_three_positions(segment, turning_value, g=g, h=h),
         ),
         Step(
+            uses=("worst", "minus-branch", "bracket", "success", "three"),
             statement=r"\max_{x} (f - y)^{2}, \min_{x : \tau = -1} (-p q), \min_{x : \tau = 1} p q"
             r" \text{ for } d = 2, \ldots, 8",
             reason=r"Independent check: the chains as they are walked in rational arithmetic,"
@@ -153,6 +165,7 @@ def derive(title: str) -> Derivation:
             method=Method.INSTANCES,
         ),
         Step(
+            uses=("bracket",),
             statement=r"-\frac{9}{25} = \min_{\text{edges}} P Q < \mu = -\frac{8}{25}",
             reason=r"For $d = 4$ the bracket need not close: $\gamma = (1, 1, 14, 4) / 20$,"
             r" $\tilde{\gamma} = (7, 7, 2, 4) / 20$, $S = (0, 1)$. The least value on the edges is"

@@ -58,6 +58,7 @@ def steps() -> tuple[Step, ...]:
     peak = edge_peak()
     return (
         Step(
+            label="edge",
             statement=r"P Q = (1 - r) (P Q)_{s} + r (P Q)_{e} - 4 r (1 - r) \gamma_{i}"
             r" \tilde{\gamma}_{i} \ge \min ((P Q)_{s}, (P Q)_{e}) - \gamma_{i} \tilde{\gamma}_{i}",
             reason=r"$(P Q)_{s}$ and $(P Q)_{e}$ are the values at the ends of the edge that flips"
@@ -66,6 +67,7 @@ def steps() -> tuple[Step, ...]:
             check=_check_gap,
         ),
         Step(
+            uses=("edge",),
             statement=equation(r"\max_{0 \le r \le 1} R(r)", peak)
             + r" \text{ if } |R_{e} - R_{s}| < R_{2}, \text{ else } \max(R_{s}, R_{e});"
             r" \quad R_{2} = 4 \gamma_{i} \tilde{\gamma}_{i}",

@@ -59,6 +59,7 @@ def steps() -> tuple[Step, ...]:
     gain = flip_gain()
     return (
         Step(
+            label="flip",
             statement=equation(r"p' q' - p q", gain),
             reason=r"$p'$, $q'$ belong to the input with $x_{i}$ flipped, $i \notin S$. Where $p q$"
             r" is greatest on its branch no flip gains, and $x_{i} (q \gamma_{i} + p"
@@ -67,6 +68,8 @@ def steps() -> tuple[Step, ...]:
             check=lambda: _check_gain(gain),
         ),
         Step(
+            label="minus-branch",
+            uses=("reflection", "flip"),
             statement=equation(
                 r"\gamma_{i} (q \gamma_{k} + p \tilde{\gamma}_{k})"
                 r" - \gamma_{k} (q \gamma_{i} + p \tilde{\gamma}_{i})",
@@ -82,6 +85,7 @@ def steps() -> tuple[Step, ...]:
             check=_check_order,
         ),
         Step(
+            label="chains",
             statement=r"\sum_{i \notin S} -(\gamma_{i} + \tilde{\gamma}_{i}) \le"
             r" \sum_{i \notin S} x_{i} (\gamma_{i} + \tilde{\gamma}_{i}) \le"
             r" \sum_{i \notin S} (\gamma_{i} + \tilde{\gamma}_{i})",
@@ -92,6 +96,8 @@ def steps() -> tuple[Step, ...]:
             check=_check_range,
         ),
         Step(
+            label="above",
+            uses=("chains",),
             statement=r"(\gamma_{k} + \tilde{\gamma}_{k}) (P - p) = \sum_{i} (u_{i} - x_{i})"
             r" (\tilde{\gamma}_{k} \gamma_{i} - \gamma_{k} \tilde{\gamma}_{i}) \ge 0",
             reason=r"for the point with $P + Q = p + q$ on the edge of the lower chain that flips"
@@ -103,6 +109,8 @@ def steps() -> tuple[Step, ...]:
             check=_check_chain,
         ),
         Step(
+            label="product",
+            uses=("above",),
             statement=r"p q - (p + h) (q - h) = h (p - q) + h^{2} \ge 0 \text{ for } p \ge q,"
             r" h \ge 0",
             reason=r"So for $p \ge q$ the point with $P + Q = p + q$ on the lower chain, where $h ="

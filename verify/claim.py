@@ -117,11 +117,15 @@ class Cell:
         Does the work and returns its evidence. An exception is recorded as an error.
     cost : float
         Rough seconds of work; the runner starts the costliest cells first.
+    derivation : str, optional
+        Name in `derivations.catalogue` of the derivation whose steps it checks, if that is what
+        it does.
     """
 
     name: str
     check: Callable[[Streams], Evidence]
     cost: float = 0.1
+    derivation: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -147,6 +151,8 @@ class Claim:
         Draws that violate one are not counted.
     dependencies : tuple of str
         Ids of the claims this one rests on.
+    bundles : tuple of str
+        Files of the repository that hold what was found here, for ``replay`` to decide again.
     """
 
     id: str
@@ -157,6 +163,13 @@ class Claim:
     stance: Stance = ASSERTED
     assumptions: tuple[Assumption, ...] = ()
     dependencies: tuple[str, ...] = ()
+    bundles: tuple[str, ...] = ()
+
+    @property
+    def derivations(self) -> tuple[str, ...]:
+        """Names of the derivations whose steps the cells check, at one profile or another."""
+        cells = (cell for profile in PROFILES.values() for cell in self.cells(profile))
+        return tuple(dict.fromkeys(cell.derivation for cell in cells if cell.derivation))
 
 
 UNSETTLED = frozenset({Grade.UNDECIDED, Grade.VACUOUS, Grade.ERROR})

@@ -6,14 +6,13 @@ import argparse
 import json
 import os
 import re
-import signal
 import sys
-import threading
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from numerics.arguments import InvalidArgumentError
 from verify.commands import COMMANDS
+from verify.interruption import handled, hold
 from verify.outcome import Outcome
 
 __all__ = ["main"]
@@ -54,32 +53,44 @@ def main(argv: Sequence[str] | None = None) -> int:
         something requested stayed undecided, vacuous, in error, or was interrupted.
     """
     given = list(sys.argv[1:] if argv is None else argv)
-    try:
-        _end_on_sigterm()
-        options = _parse(given)
-        outcome: Outcome = options.execute(options)
-        if not _print(outcome, as_json=getattr(options, "json", False)):
+    with handled():
+        try:
+            options = _parse(given)
+            outcome = _execute(options)
+            # What there is to say is said, whatever arrives now.
+            hold()
+            printed = _print(outcome, as_json=getattr(options, "json", False))
+        except InvalidArgumentError as refusal:
+            print(f"error: {_one_line(str(refusal))}", file=sys.stderr)
+            return 2
+        except (KeyboardInterrupt, Exception) as failure:
+            print(_reason(failure), file=sys.stderr)
             return 3
-    except InvalidArgumentError as refusal:
-        print(f"error: {_one_line(str(refusal))}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
-        return 3
-    except MemoryError:
-        print("out of memory", file=sys.stderr)
-        return 3
-    except Exception as failure:  # a bug of ours, or a machine in trouble: never a traceback
-        reason = _one_line(f"{type(failure).__name__}: {failure}")
-        print(f"unexpected failure, please report it: {reason}", file=sys.stderr)
-        return 3
-    return outcome.exit_code
+    return outcome.exit_code if printed else 3
 
 
-def _end_on_sigterm() -> None:
-    """Let SIGTERM end a run as Ctrl-C does: workers stopped, finished work kept."""
-    if threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGTERM, signal.default_int_handler)
+def _execute(options: argparse.Namespace) -> Outcome:
+    """Return what the command found; if it ended without a result, why."""
+    try:
+        outcome: Outcome = options.execute(options)
+    except InvalidArgumentError:
+        raise
+    except (KeyboardInterrupt, Exception) as failure:
+        reason = _reason(failure)
+        print(reason, file=sys.stderr)
+        return Outcome({"reason": reason}, lambda: None, exit_code=3)
+    return outcome
+
+
+def _reason(failure: BaseException) -> str:
+    """Return why there is no result, in a line: never a traceback."""
+    if isinstance(failure, KeyboardInterrupt):
+        return "interrupted"
+    if isinstance(failure, MemoryError):
+        return "out of memory"
+    # A bug of ours, or a machine in trouble.
+    reason = _one_line(f"{type(failure).__name__}: {failure}")
+    return f"unexpected failure, please report it: {reason}"
 
 
 def _parse(given: list[str]) -> argparse.Namespace:

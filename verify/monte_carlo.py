@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
+from verify.interruption import awaited
 from verify.pool import Failure, run_calls
 from verify.progress import Progress
 
@@ -43,18 +45,15 @@ def simulate(
     chunks = [range(start, min(start + size, count)) for start in range(0, count, size)]
     finished: dict[int, list[Trial]] = {}
     reasons = []
-    try:
-        with progress.track(len(chunks)):
-            calls = [(chunk,) for chunk in chunks]
-            for i, outcome in run_calls(run_trials, calls, jobs=jobs):
-                if isinstance(outcome, Failure):
-                    reasons.append(
-                        f"trials {chunks[i].start}..{chunks[i].stop - 1}: {outcome.reason}"
-                    )
-                else:
-                    finished[i] = outcome
-                progress.advance("parts of the trials")
-    except KeyboardInterrupt:
+    calls = [(chunk,) for chunk in chunks]
+    with suppress(KeyboardInterrupt), progress.track(len(chunks)):
+        for i, outcome in awaited(run_calls(run_trials, calls, jobs=jobs)):
+            if isinstance(outcome, Failure):
+                reasons.append(f"trials {chunks[i].start}..{chunks[i].stop - 1}: {outcome.reason}")
+            else:
+                finished[i] = outcome
+            progress.advance("parts of the trials")
+    if len(finished) + len(reasons) < len(chunks):
         reasons.append("interrupted")
     trials = [trial for i in sorted(finished) for trial in finished[i]]
     return Simulation(trials, "; ".join(reasons) or None)

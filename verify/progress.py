@@ -5,11 +5,14 @@ How much time is left follows from how much has passed, by a clock that never ju
 
 from __future__ import annotations
 
+import math
 import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
+
+from verify.terminal import can_move_cursor, console
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
@@ -37,10 +40,9 @@ class Progress:
     def track(self, total: int) -> Iterator[None]:
         """Follow `total` pieces of work."""
         self._done, self._total, self._start = 0, total, time.monotonic()
-        if self._quiet or not sys.stderr.isatty():
+        if self._quiet or not can_move_cursor(sys.stderr):
             yield
             return
-        from rich.console import Console
         from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
         from rich.progress import Progress as Bar
 
@@ -50,7 +52,11 @@ class Progress:
             TimeRemainingColumn(),
             TextColumn("{task.description}"),
         )
-        with Bar(*columns, console=Console(stderr=True), transient=True) as self._bar:
+        # The pieces may take longer than the half minute that Rich looks back to tell the speed.
+        bar = Bar(
+            *columns, console=console(sys.stderr), transient=True, speed_estimate_period=math.inf
+        )
+        with bar as self._bar:
             self._bar.add_task("", total=total)
             try:
                 yield

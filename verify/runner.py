@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from verify.claim import ASSERTED, UNSETTLED, Cell, Claim, Evidence, Grade, Profile, conclude
 from verify.claims import CLAIMS
+from verify.interruption import awaited
 from verify.pool import Failure, run_calls
 from verify.progress import Progress
 from verify.seeds import Streams
@@ -98,7 +99,7 @@ def run_claims(
     found: dict[int, tuple[Evidence, float]] = {}
     # Ctrl-C ends the checking, not the report: what is finished is kept.
     with suppress(KeyboardInterrupt), progress.track(len(work)):
-        for position, outcome in run_calls(check_cell, calls, jobs=jobs):
+        for position, outcome in awaited(run_calls(check_cell, calls, jobs=jobs)):
             claim, cell = work[order[position]]
             found[order[position]] = _recorded(cell, outcome)
             progress.advance(f"{claim.id}: {cell.name}")

@@ -1,11 +1,12 @@
 """Figure and data: how often large steps fail, certified from both sides, simulated, and the law.
 
 Run ``python docs/figures/certified_and_simulated.py`` with the extra ``docs`` installed (about ten
-minutes on an idle core); it writes ``certified_and_simulated.csv`` and its ``.svg`` beside itself.
-A draw fails if, as the step grows, both heads prefer the same position of the support. The slopes
-that decide it are drawn in O(d), exactly in law; ambient positions, which hardly ever win at these
-sizes, are left out, so that what is simulated lies between the two certified bounds. Seed 0, 95%
-Clopper-Pearson intervals, numbers of draws in the data.
+minutes on an idle core); it writes ``certified_and_simulated.csv`` into ``verify/report/data``,
+where reports read it, and the ``.svg`` beside itself. A draw fails if, as the step grows, both
+heads prefer the same position of the support. The slopes that decide it are drawn in O(d), exactly
+in law; ambient positions, which hardly ever win at these sizes, are left out, so that what is
+simulated lies between the two certified bounds. Seed 0, 95% Clopper-Pearson intervals, numbers of
+draws in the data.
 """
 
 from __future__ import annotations
@@ -15,17 +16,17 @@ import math
 from dataclasses import dataclass
 from pathlib import Path
 
-import matplotlib as mpl
-import matplotlib.pyplot as plt
-
 from numerics.balls.exact import lower_digits, upper_digits
 from numerics.balls.explicit_theorem2 import ExplicitTheorem2, explicit_theorem2
 from numerics.support_slopes import draw_support_slopes
+from verify.report.figures.certified_and_simulated import NAME, draw, tables
+from verify.report.figures.shipped import DATA
+from verify.report.figures.style import drawing, write_figure
 from verify.sampling import Proportion
 from verify.seeds import Streams
 
 TRIALS = {100: 100_000, 316: 100_000, 1000: 100_000, 3162: 50_000, 10**4: 50_000, 10**5: 20_000}
-DIMENSIONS = {128: "o", 512: "s"}
+DIMENSIONS = (128, 512)
 POSITIONS = 1 << 18  # of one batch
 
 
@@ -60,7 +61,7 @@ def main() -> None:
         m: [Point(explicit_theorem2(d, m), simulate(d, m, trials)) for d, trials in TRIALS.items()]
         for m in DIMENSIONS
     }
-    with Path(__file__).with_suffix(".csv").open("w", newline="") as stream:
+    with (DATA / f"{NAME}.csv").open("w", newline="") as stream:
         writer = csv.writer(stream, lineterminator="\n")
         columns = ["d", "m", "failure_lower", "failure_limit", "law", "trials", "failures"]
         writer.writerow([*columns, "point", "lower", "upper"])
@@ -79,51 +80,8 @@ def main() -> None:
                     *(f"{end:.6g}" for end in seen.interval),
                 ]
             )
-    _draw(found)
-
-
-def _draw(found: dict[int, list[Point]]) -> None:
-    mpl.rcParams["svg.hashsalt"] = "certified_and_simulated"
-    figure, axes = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained", sharey=True)
-    for panel, (m, marker) in zip(axes, DIMENSIONS.items(), strict=True):
-        points = found[m]
-        sizes = [each.proved.d for each in points]
-        laws = [law(d) for d in sizes]
-        panel.fill_between(
-            sizes,
-            [float(each.proved.failure_lower) / at for each, at in zip(points, laws, strict=True)],
-            [float(each.proved.failure_limit) / at for each, at in zip(points, laws, strict=True)],
-            alpha=0.25,
-            label="certified",
-        )
-        centres = [
-            each.seen.count / each.seen.trials / at for each, at in zip(points, laws, strict=True)
-        ]
-        ends = [
-            [end / at for end in each.seen.interval] for each, at in zip(points, laws, strict=True)
-        ]
-        panel.errorbar(
-            sizes,
-            centres,
-            yerr=(
-                [centre - low for centre, (low, _) in zip(centres, ends, strict=True)],
-                [high - centre for centre, (_, high) in zip(centres, ends, strict=True)],
-            ),
-            fmt=marker,
-            capsize=3,
-            label="simulated, 95%",
-        )
-        panel.axhline(1, color="0.5", label=r"$(2/\pi)\,\arctan(1/\sqrt{d})$")
-        panel.set(
-            xscale="log",
-            xlabel="number of positions $d$",
-            title=f"$m = {m}$",
-            ylim=(0.2, 1.8),
-        )
-        panel.grid(visible=True, which="major", alpha=0.3)
-    axes[0].set(ylabel="P(large steps fail), over the law")
-    axes[0].legend()
-    figure.savefig(Path(__file__).with_suffix(".svg"), metadata={"Date": None})
+    with drawing():
+        write_figure(Path(__file__).with_suffix(".svg"), draw(tables(0)), ["svg"])
 
 
 if __name__ == "__main__":

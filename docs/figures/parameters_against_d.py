@@ -1,12 +1,13 @@
 """Figure and data: parameters of dense nets that learned sparse XOR, beside the attention model's.
 
 Run ``python docs/figures/parameters_against_d.py`` with the extra ``figures`` installed (about two
-minutes on one core); it writes ``parameters_against_d.csv`` and ``parameters_against_d.svg`` beside
-itself. Dense ReLU nets with one hidden layer are trained by L-BFGS on 64 d samples from at most 8
-random starts, seed 0. A net counts if its loss over all 2^d inputs is proved to be at most 0.01;
-the least width at which 4 in 5 do is drawn. Beside it: 2m trained and d m frozen numbers of the
-attention model at the m that is proved to suffice at d = 10^3, ..., 10^6, and the number of
-positions that a net must read for an average loss of 0.01, if they are chosen before the support.
+minutes on one core); it writes ``parameters_against_d.csv`` into ``verify/report/data``, where
+reports read it, and ``parameters_against_d.svg`` beside itself. Dense ReLU nets with one hidden
+layer are trained by L-BFGS on 64 d samples from at most 8 random starts, seed 0. A net counts if
+its loss over all 2^d inputs is proved to be at most 0.01; the least width at which 4 in 5 do is
+drawn. Beside it: 2m trained and d m frozen numbers of the attention model at the m that is proved
+to suffice at d = 10^3, ..., 10^6, and the number of positions that a net must read for an average
+loss of 0.01, if they are chosen before the support.
 """
 
 from __future__ import annotations
@@ -16,13 +17,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
-import matplotlib as mpl
-import matplotlib.pyplot as plt
-
 from numerics.dense_nets import dense_parameters, loss_bracket
 from numerics.juntas import least_positions
 from numerics.trained_nets import draw_sample, train
 from verify.claims.explicit_theorem2 import sufficient_width
+from verify.report.figures.parameters_against_d import NAME, draw, tables
+from verify.report.figures.shipped import DATA
+from verify.report.figures.style import drawing, write_figure
 from verify.sampling import Proportion
 from verify.seeds import Streams
 
@@ -31,7 +32,6 @@ WIDTHS = (1, 2, 3, 4)
 SAMPLES = 64
 STARTS = 8
 LOSS = Fraction(1, 100)
-ENOUGH = Fraction(4, 5)
 CERTIFIED = [10**exponent for exponent in range(3, 7)]
 BOUND = [2**exponent for exponent in range(4, 21)]
 
@@ -49,11 +49,6 @@ class Trained:
     def parameters(self) -> int:
         """All parameters of such a net."""
         return dense_parameters(self.d, self.width)
-
-    @property
-    def learns(self) -> bool:
-        """Whether enough nets have a proved loss."""
-        return self.reached.count >= ENOUGH * self.reached.trials
 
 
 def trained(d: int, width: int, trials: int) -> Trained:
@@ -74,7 +69,7 @@ def main() -> None:
     # One unit cannot, whatever d is: a few nets at the least d show it.
     found = [trained(16, 1, 10)]
     found += [trained(d, width, trials) for d, trials in TRIALS.items() for width in WIDTHS[1:]]
-    with Path(__file__).with_suffix(".csv").open("w", newline="") as stream:
+    with (DATA / f"{NAME}.csv").open("w", newline="") as stream:
         writer = csv.writer(stream, lineterminator="\n")
         columns = ["d", "width", "parameters", "trials", "starts", "reached", "lower", "upper"]
         writer.writerow(["model", *columns])
@@ -88,48 +83,8 @@ def main() -> None:
             writer.writerow(["attention, frozen", d, m, d * m, "", "", "", "", ""])
         for d in BOUND:
             writer.writerow(["positions read", d, "", least_positions(d, LOSS), "", "", "", "", ""])
-    _draw(found)
-
-
-def _draw(found: list[Trained]) -> None:
-    mpl.rcParams["svg.hashsalt"] = "parameters_against_d"
-    figure, axes = plt.subplots(figsize=(6.4, 4.6), layout="constrained")
-    least = {
-        d: min((each for each in found if each.d == d and each.learns), key=lambda e: e.width)
-        for d in TRIALS
-    }
-    axes.plot(
-        list(least), [each.parameters for each in least.values()], "o", label="dense net, trained"
-    )
-    axes.plot(
-        BOUND,
-        [dense_parameters(d, 2) for d in BOUND],
-        color="C0",
-        linestyle=":",
-        label="$2d + 5$: a dense net that is the label",
-    )
-    axes.plot(
-        BOUND,
-        [least_positions(d, LOSS) for d in BOUND],
-        color="0.5",
-        label="positions read, at least (average loss 0.01)",
-    )
-    widths = [sufficient_width(d) for d in CERTIFIED]
-    axes.plot(
-        CERTIFIED, [2 * m for m in widths], "s", color="C1", label="attention: $2m$ trained, proved"
-    )
-    axes.plot(
-        CERTIFIED,
-        [d * m for d, m in zip(CERTIFIED, widths, strict=True)],
-        "s",
-        color="C1",
-        markerfacecolor="none",
-        label="attention: $d m$ frozen",
-    )
-    axes.set(xscale="log", yscale="log", xlabel="number of positions $d$", ylabel="numbers")
-    figure.legend(loc="outside lower center", ncols=2)
-    axes.grid(visible=True, which="major", alpha=0.3)
-    figure.savefig(Path(__file__).with_suffix(".svg"), metadata={"Date": None})
+    with drawing():
+        write_figure(Path(__file__).with_suffix(".svg"), draw(tables(0)), ["svg"])
 
 
 if __name__ == "__main__":

@@ -2,18 +2,18 @@
 
 Run ``python docs/figures/samples_thresholds.py`` with the extra ``docs`` installed (about ten
 minutes on two cores); it writes ``samples_thresholds.csv``, with every count and its 95%
-Clopper-Pearson interval, ``samples_exponents.csv``, with the fits, and ``samples_thresholds.svg``
-beside itself. One step of size eta = 10^6 d^2 is taken from n samples, drawn and streamed, 300
-trials at each (d, m, n), seed 0. A threshold is where a share crosses 1/2, by interpolation in
-ln n; an exponent is the slope of a line through the thresholds, both logarithmic. Intervals of
-thresholds and exponents are from 2000 resamplings of the trials.
+Clopper-Pearson interval, into ``verify/report/data``, where reports read it, and
+``samples_exponents.csv``, with the fits, and ``samples_thresholds.svg`` beside itself. One step of
+size eta = 10^6 d^2 is taken from n samples, drawn and streamed, 300 trials at each (d, m, n), seed
+0. A threshold is where a share crosses 1/2, by interpolation in ln n; an exponent is the slope of a
+line through the thresholds, both logarithmic. Intervals of thresholds and exponents are from 2000
+resamplings of the trials.
 """
 
 from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,6 +25,8 @@ from verify.claims.corollary3 import sample_unit
 from verify.claims.corollary3_draws import distinct_positions_law
 from verify.pool import Failure, available_cores, run_calls
 from verify.progress import Progress
+from verify.report.figures.sample_thresholds import FAMILIES, NAME, finding_unit, thresholds
+from verify.report.figures.shipped import DATA, read_shipped
 from verify.sample_trial import run_sample_trials
 from verify.sampling import Proportion
 from verify.seeds import Streams
@@ -32,14 +34,7 @@ from verify.seeds import Streams
 TRIALS = 300
 SEED = 0
 SCALE = 1e6
-RESAMPLINGS = 2000
 POSITIONS = (64, 128, 256, 512)
-# How m follows d; at d = 64 the first two are the same.
-FAMILIES: Mapping[str, Callable[[int], int]] = {
-    "m = 64": lambda _: 64,
-    "m = d": lambda d: d,
-    "m = 4 d": lambda d: 4 * d,
-}
 MARKERS = dict(zip(FAMILIES, "o^s", strict=True))
 # n over (d + d^2/m) ln d, and over d^2 + d m.
 FINDING = (0.4, 0.6, 0.8, 1.0, 1.25, 1.6, 2.0, 4.0)
@@ -55,11 +50,6 @@ class Point:
     n: int
     found: int
     parted: int
-
-
-def finding_unit(d: int, m: int) -> float:
-    """Return (d + d^2/m) ln d."""
-    return (d + d * d / m) * math.log(d)
 
 
 def measure(d: int, m: int, n: int) -> Point:
@@ -90,20 +80,6 @@ def measure_all() -> dict[Size, list[Point]]:
 def _samples(d: int, m: int) -> set[int]:
     finding = {math.ceil(times * finding_unit(d, m)) for times in FINDING}
     return finding | {math.ceil(times * sample_unit(d, m)) for times in PARTING}
-
-
-def crossing(n: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """Return where each row of counts, made nondecreasing, crosses half of the trials."""
-    shares = np.maximum.accumulate(counts / TRIALS, axis=1)
-    return np.array([np.exp(np.interp(0.5, row, np.log(n))) for row in shares])
-
-
-def thresholds(points: list[Point], what: str, rng: np.random.Generator) -> np.ndarray:
-    """Return the threshold of the trials, and of their resamplings."""
-    n = np.array([point.n for point in points])
-    counts = np.array([getattr(point, what) for point in points])
-    resampled = rng.binomial(TRIALS, counts / TRIALS, size=(RESAMPLINGS, len(points)))
-    return crossing(n, np.vstack([counts, resampled]))
 
 
 @dataclass(frozen=True)
@@ -155,18 +131,19 @@ def fits(found: dict[str, dict[Size, np.ndarray]]) -> list[Fit]:
 def main() -> None:
     """Measure, fit, write the data and draw the figure."""
     points = measure_all()
+    _write_points(points)
+    rows = read_shipped(NAME)
     rng = np.random.default_rng(SEED)
     found = {
-        name: {size: thresholds(row, what, rng) for size, row in points.items()}
-        for name, what in (("both in the support", "found"), ("on both positions", "parted"))
+        name: thresholds(rows, column, rng)
+        for name, column in (("both in the support", "found"), ("on both positions", "parted"))
     }
-    _write_points(points)
     _write_fits(fits(found))
     _draw(points, found["both in the support"])
 
 
 def _write_points(points: dict[Size, list[Point]]) -> None:
-    with Path(__file__).with_suffix(".csv").open("w", newline="") as stream:
+    with (DATA / f"{NAME}.csv").open("w", newline="") as stream:
         writer = csv.writer(stream, lineterminator="\n")
         shares = [f"{name}{end}" for name in ("found", "parted") for end in ("", "_low", "_high")]
         writer.writerow(["d", "m", "n", "seed", "trials", *shares, "law"])

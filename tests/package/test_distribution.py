@@ -104,7 +104,8 @@ def test_the_wheel_holds_the_packages_and_their_types_alone(distributions) -> No
     }
     for package in ("verify", "derivations", "numerics"):
         assert f"{package}/py.typed" in names
-    assert "verify/report/templates/report.md.j2" in names
+    for name in ("templates/report.md.j2", "templates/report.html.j2", "data/phase_diagram.csv"):
+        assert f"verify/report/{name}" in names
 
 
 def test_the_sdist_holds_what_builds_and_tests_it(distributions) -> None:

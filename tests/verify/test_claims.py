@@ -170,9 +170,9 @@ def test_draws_that_binary64_cannot_decide_are_proved_and_the_rest_counted_again
     assert simulated(happens, bound=0.05).grade is Grade.REFUTED
 
 
-def test_a_tenth_of_the_draws_is_audited() -> None:
+def test_a_twentieth_of_the_draws_is_audited() -> None:
     found = simulated(lambda x: x < 0.2, lambda x: x < 0.2, bound=0.3)
-    assert "40 draws also in balls" in found.precision
+    assert "20 draws also in balls" in found.precision
     with pytest.raises(ArithmeticError, match="a small number"):
         simulated(lambda x: x < 0.2, lambda x: x >= 0.2, bound=0.3)
 

@@ -206,7 +206,14 @@ def test_run_writes_the_report_and_prints_the_table(capsys, tmp_path) -> None:
     assert {each["verdict"] for each in results["claims"]} == {"exact"}
     report = (tmp_path / "report.md").read_text()
     assert "| [zero-start](#zero-start)" in report
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["report.md", "results.json"]
+    page = (tmp_path / "report.html").read_text()
+    assert '<article id="zero-start"' in page
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "figures",
+        "report.html",
+        "report.md",
+        "results.json",
+    ]
 
 
 def test_run_json_is_the_results_file(capsys, tmp_path) -> None:
@@ -252,7 +259,7 @@ def test_an_output_that_takes_nothing_is_one_line_and_not_a_refutation(
 
 
 def test_a_report_file_that_is_a_folder_is_refused_before_the_work(capsys, tmp_path) -> None:
-    for name in ("results.json", "report.md"):
+    for name in ("results.json", "report.md", "report.html"):
         out = tmp_path / name / "out"
         (out / name).mkdir(parents=True)
         code, printed, err = run(capsys, "--claim", "zero-start", "--out", out, "--json")

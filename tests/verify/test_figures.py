@@ -19,7 +19,7 @@ from verify.progress import Progress
 from verify.report.figures import certified, phase_diagram, sweep_figures
 from verify.report.figures.cells import read_results, slices
 from verify.report.figures.certified import CertifiedColumn, Computation, Edge, certified_column
-from verify.report.figures.style import drawing, write_svg
+from verify.report.figures.style import drawing, write_figure
 from verify.sweep.config import Sweep
 from verify.sweep.kinds import find_kind
 from verify.sweep.store import Store, read_sweep
@@ -244,7 +244,7 @@ def test_a_name_is_no_formula_and_may_be_in_any_script(tmp_path) -> None:
 
         figure = Figure()
         figure.suptitle("$x_{ 漢", parse_math=False)
-        write_svg(tmp_path / "x.svg", figure)
+        write_figure(tmp_path / "x.svg", figure, ["svg"])
 
 
 class Bound:
@@ -348,6 +348,20 @@ def test_the_command_lists_what_it_made(tmp_path, capsys) -> None:
     ]
     assert (document["trials"], document["expected"]) == (16, 16)
     assert sorted(path.name for path in out.iterdir()) == ["phase_diagram.csv", "phase_diagram.svg"]
+
+
+@pytest.mark.usefixtures("nothing_certified")
+def test_figures_are_written_in_the_formats_that_are_asked_for(tmp_path, capsys) -> None:
+    grid = {**THEOREM2, "eta_scale": ["1", "10"]}
+    folder = write_sweep(tmp_path, "theorem2", grid)
+    asked = ["--formats", "pdf", "svg", "pdf", "--quiet", "--json"]
+    assert main(["figures", str(folder), *asked]) == 0
+    for each in json.loads(capsys.readouterr().out)["figures"]:
+        pdf, svg, data = map(Path, each["files"][:3])
+        assert [path.suffix for path in (pdf, svg, data)] == [".pdf", ".svg", ".csv"]
+        assert pdf.stem == svg.stem == data.stem
+        assert pdf.read_bytes().startswith(b"%PDF")
+        assert svg.read_bytes().startswith(b"<?xml")
 
 
 @pytest.mark.usefixtures("nothing_certified")

@@ -126,7 +126,7 @@ def test_golden_claim() -> None:
         r"  a_1 + a_2 + a_3 + a_4 + a_5 + a_6 + a_7 + a_8 \le 1,",
         r"\end{equation*}",
         r"$b > 0$, and no more.",
-        r"\par\smallskip\noindent\begingroup\small",
+        r"\par\smallskip\noindent\begingroup\small\sloppy",
         r"Disputed (a literal wording that the evidence contradicts); source: ours; 100\% of A\_1",
         r"\& B. Assumes unit start ($|a| = 1$) and no sign ($b > 0$). Rests on the claims one, two",
         r"and three.",

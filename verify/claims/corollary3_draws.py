@@ -392,7 +392,7 @@ CLAIMS = (
         ),
         source=r"arXiv:2502.07553v2, remark on Corollary 3, made precise; ours",
         cells=_linear_cells,
-        dependencies=("corollary3-support-found",),
+        dependencies=("corollary3-support-found", "worst-case-loss"),
     ),
     Claim(
         id="corollary3-paper-rate",
@@ -404,6 +404,7 @@ CLAIMS = (
         ),
         source="arXiv:2502.07553v2, Corollary 3; the rate of failure is ours",
         cells=lambda profile: _cells(_PAPER_SETTINGS[profile], _beyond_the_rate, scale=_MODERATE),
-        dependencies=("theorem2-loss",),
+        # The gradient is drawn with the covariance that is found there.
+        dependencies=("theorem2-loss", "corollary3-variance"),
     ),
 )

@@ -59,7 +59,7 @@ def derivation_cell(name: str, *, cost: float) -> Cell:
             or (None if counts[Method.PROOF] else "no step is a proof"),
         )
 
-    return Cell(name=f"derivation {name}", check=check, cost=cost)
+    return Cell(name=f"derivation {name}", check=check, cost=cost, derivation=name)
 
 
 def _rests_on(results: Iterable[CheckResult]) -> str:

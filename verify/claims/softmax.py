@@ -267,7 +267,8 @@ CLAIMS = (
         cells=_necessary_cells,
         stance="disputed",
         # The descent in balls is held against enumeration there: a broken one settles nothing.
-        dependencies=("population-gradient", "antisymmetric-half"),
+        dependencies=("population-gradient", "attention-maps", "antisymmetric-half"),
+        bundles=("docs/witnesses/linear_attention.json", "docs/witnesses/erf_attention.json"),
     ),
     Claim(
         id="softmax-necessary-for-narrow",

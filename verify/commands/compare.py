@@ -6,6 +6,7 @@ import argparse
 import math
 import statistics
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,7 @@ from verify.commands.options import (
     read_tolerance,
 )
 from verify.decimals import parse_integer
+from verify.interruption import awaited, hold
 from verify.outcome import Outcome
 
 if TYPE_CHECKING:
@@ -69,14 +71,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     # What `verify.comparison.SEARCH` says; importing it here would make every command wait.
     parser.epilog = (
         "Step sizes: each run has the one that suits it best. Tried are the half powers of ten from"
-        " 1e-6 to beyond 1000 d^2, then those within a third of a decade of the best of them, six a"
-        " decade. The best reaches the tolerance in the fewest steps, or else has the smallest loss"
-        " after its last step."
+        " 1e-6 to 1000 d^2 or beyond, then those within a third of a decade of the best of them,"
+        " six a decade. The best reaches the tolerance in the fewest steps, or else has the"
+        " smallest loss after its last step."
     )
 
 
 def execute(options: argparse.Namespace) -> Outcome:
     """Run every map from every start, and summarise."""
+    hold()
     d, m = read_sizes(options)
     steps = parse_integer("steps", options.steps, least=1, most=10**9)
     seeds = parse_integer("seeds", options.seeds, least=1, most=10**6)
@@ -137,16 +140,15 @@ def _run_all(
 
     finished: dict[int, Comparison] = {}
     reasons = []
-    try:
-        with progress.track(len(calls)):
-            for i, outcome in run_calls(run, calls, jobs=jobs):
-                trial, name = calls[i]
-                if isinstance(outcome, Failure):
-                    reasons.append(f"{name} from start {trial}: {outcome.reason}")
-                else:
-                    finished[i] = outcome
-                progress.advance(f"{name} from start {trial}")
-    except KeyboardInterrupt:
+    with suppress(KeyboardInterrupt), progress.track(len(calls)):
+        for i, outcome in awaited(run_calls(run, calls, jobs=jobs)):
+            trial, name = calls[i]
+            if isinstance(outcome, Failure):
+                reasons.append(f"{name} from start {trial}: {outcome.reason}")
+            else:
+                finished[i] = outcome
+            progress.advance(f"{name} from start {trial}")
+    if len(finished) + len(reasons) < len(calls):
         reasons.append("interrupted")
     return [finished[i] for i in sorted(finished)], "; ".join(reasons) or None
 

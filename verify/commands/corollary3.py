@@ -22,6 +22,7 @@ from verify.commands.options import (
 )
 from verify.commands.trial_summary import share, show_losses, show_row, show_shares, sup_loss
 from verify.decimals import parse_choice, parse_integer, parse_positive
+from verify.interruption import hold
 from verify.outcome import Outcome
 
 if TYPE_CHECKING:
@@ -96,6 +97,7 @@ def execute(options: argparse.Namespace) -> Outcome:
 
 
 def _simulate(options: argparse.Namespace) -> Outcome:
+    hold()
     d, m = read_sizes(options)
     n = parse_integer("n", options.n, least=1)
     trials = parse_integer("trials", options.trials, least=1, most=10**6)

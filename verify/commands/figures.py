@@ -5,7 +5,15 @@ from __future__ import annotations
 import argparse
 
 from numerics.arguments import InvalidArgumentError
-from verify.commands.options import add_jobs, add_json, add_quiet, read_jobs, read_path
+from verify.commands.options import (
+    add_formats,
+    add_jobs,
+    add_json,
+    add_quiet,
+    read_formats,
+    read_jobs,
+    read_path,
+)
 from verify.outcome import Outcome
 
 NAME = "figures"
@@ -16,6 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     parser.add_argument("sweep", metavar="DIR", help="folder of a sweep, finished or not")
     parser.add_argument("--out", metavar="DIR2", help="folder of the figures (default: DIR)")
+    add_formats(parser)
     add_jobs(parser)
     add_quiet(parser)
     add_json(parser)
@@ -30,6 +39,7 @@ def execute(options: argparse.Namespace) -> Outcome:
     from verify.report.figures.style import check_matplotlib
 
     check_matplotlib("sweep", folder)
+    formats = read_formats(options)
 
     from verify.files import prepare_folder
     from verify.progress import Progress
@@ -52,7 +62,7 @@ def execute(options: argparse.Namespace) -> Outcome:
     progress = Progress(quiet=options.quiet)
     if result.done < result.expected:
         progress.say(f"the sweep is incomplete: {result.done} of {result.expected} trials")
-    drawn, reasons = make_figures(result, out, jobs=jobs, progress=progress)
+    drawn, reasons = make_figures(result, out, jobs=jobs, progress=progress, formats=formats)
     document: dict[str, object] = {
         "name": result.sweep.name,
         "trials": result.done,

@@ -6,9 +6,10 @@ import argparse
 from pathlib import Path
 
 from numerics.arguments import InvalidArgumentError
-from verify.decimals import ExactDecimal, parse_integer, parse_positive
+from verify.decimals import ExactDecimal, parse_choice, parse_integer, parse_positive
 
 __all__ = [
+    "add_formats",
     "add_jobs",
     "add_json",
     "add_law",
@@ -16,6 +17,7 @@ __all__ = [
     "add_seed",
     "add_sizes",
     "add_support",
+    "read_formats",
     "read_jobs",
     "read_law",
     "read_path",
@@ -34,6 +36,28 @@ def add_json(parser: argparse.ArgumentParser) -> None:
 def add_quiet(parser: argparse.ArgumentParser) -> None:
     """Declare ``--quiet``."""
     parser.add_argument("--quiet", action="store_true", help="no progress on standard error")
+
+
+def add_formats(parser: argparse.ArgumentParser) -> None:
+    """Declare ``--formats``."""
+    parser.add_argument(
+        "--formats",
+        nargs="+",
+        default=["svg"],
+        metavar="F",
+        help="what figures are written as: svg (the default), pdf, pgf (needs LaTeX)",
+    )
+
+
+def read_formats(options: argparse.Namespace) -> tuple[str, ...]:
+    """Return the formats of figures, each once, that can be written here."""
+    from verify.report.figures.style import FORMATS, check_formats
+
+    formats = tuple(
+        dict.fromkeys(parse_choice("formats", text, FORMATS) for text in options.formats)
+    )
+    check_formats("formats", formats)
+    return formats
 
 
 def add_sizes(parser: argparse.ArgumentParser) -> None:

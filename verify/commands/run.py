@@ -8,19 +8,24 @@ import sys
 from numerics.arguments import InvalidArgumentError
 from verify.claim import PROFILES
 from verify.commands.options import (
+    add_formats,
     add_jobs,
     add_json,
     add_quiet,
     add_seed,
+    read_formats,
     read_jobs,
     read_path,
     read_seed,
 )
 from verify.decimals import parse_choice
+from verify.interruption import hold
 from verify.outcome import Outcome
 
 NAME = "run"
-SUMMARY = "check the claims, print a table, write report.md and results.json (the default)"
+SUMMARY = (
+    "check the claims, print a table, write report.html, report.md and results.json (the default)"
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -35,6 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--claim", nargs="+", action="extend", metavar="ID", help="only these claims"
     )
     parser.add_argument("--out", default="report", metavar="DIR", help="folder of the report")
+    add_formats(parser)
     add_seed(parser)
     add_jobs(parser)
     add_quiet(parser)
@@ -43,10 +49,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(options: argparse.Namespace) -> Outcome:
     """Check the claims and write the report."""
+    hold()
     profile = PROFILES[parse_choice("profile", options.profile, PROFILES)]
     seed = read_seed(options)
     jobs = read_jobs(options)
     out = read_path("out", options.out)
+    formats = read_formats(options)
 
     from verify.claims import CLAIMS, find_claim
     from verify.files import check_writable, prepare_folder
@@ -69,7 +77,7 @@ def execute(options: argparse.Namespace) -> Outcome:
     document = results_document(run)
     exit_code = run.exit_code
     try:
-        write_report(out, run, document)
+        write_report(out, run, document, formats=formats)
     except InvalidArgumentError as failure:
         # The folder took files before the work began; what was found is printed all the same.
         print(f"no report: {failure}", file=sys.stderr)

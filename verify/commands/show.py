@@ -1,4 +1,4 @@
-"""``show``: one claim's statement, assumptions, source and dependencies."""
+"""``show``: what one claim says, what it rests on, and how to check it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from verify.commands.options import add_json
 from verify.outcome import Outcome
 
 NAME = "show"
-SUMMARY = "show one claim: statement, assumptions, source, dependencies, LaTeX"
+SUMMARY = "show one claim: statement, source, assumptions, what it rests on, how to check it"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -23,10 +23,18 @@ def execute(options: argparse.Namespace) -> Outcome:
     from verify.claims import find_claim
 
     claim = find_claim(options.claim)
-    return Outcome(_document(claim), lambda: print(_text(claim)))
+
+    def show() -> None:
+        from verify.report.claim_page import print_claim
+
+        print_claim(claim)
+
+    return Outcome(_document(claim), show)
 
 
 def _document(claim: Claim) -> dict[str, object]:
+    from verify.proof_tree import proof_tree
+
     return {
         "id": claim.id,
         "title": claim.title,
@@ -38,22 +46,6 @@ def _document(claim: Claim) -> dict[str, object]:
             for assumption in claim.assumptions
         ],
         "dependencies": list(claim.dependencies),
+        "bundles": list(claim.bundles),
+        "tree": proof_tree(claim).as_json(),
     }
-
-
-def _text(claim: Claim) -> str:
-    lines = [
-        f"{claim.id}: {claim.title}",
-        f"source: {claim.source}",
-        f"stance: {claim.stance}",
-        "",
-        "LaTeX:",
-        claim.statement,
-        "",
-        "assumptions:",
-        *(f"  {each.name}: {each.statement}" for each in claim.assumptions),
-        *([] if claim.assumptions else ["  none"]),
-        f"depends on: {', '.join(claim.dependencies) or 'nothing'}",
-        f"check it: xorverify run --claim {claim.id}",
-    ]
-    return "\n".join(lines)

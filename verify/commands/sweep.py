@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from numerics.arguments import InvalidArgumentError
 from verify.commands.options import add_jobs, add_json, add_quiet, read_jobs, read_path
 from verify.decimals import parse_choice
+from verify.interruption import hold, interruptible
 from verify.outcome import Outcome
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(options: argparse.Namespace) -> Outcome:
     """Run what is missing, and summarise what is there."""
+    hold()
     config = read_path("config", options.config)
     out = read_path("out", options.out)
     if options.scheduler is not None and options.jobs is not None:
@@ -94,12 +96,15 @@ def _export(
 ) -> None:
     """Write the rows to a file, and into the document where it is or why there is none."""
     from verify.sweep.export import export_rows
+    from verify.sweep.runner import INTERRUPTED
 
     try:
-        exported = export_rows(store, form, out)
-    except InvalidArgumentError as failure:
+        with interruptible():
+            exported = export_rows(store, form, out)
+    except (InvalidArgumentError, KeyboardInterrupt) as failure:
         # The folder took files before the work began; what was found is printed all the same.
-        reasons = (document.get("reason"), f"no export: {failure}")
+        why = INTERRUPTED if isinstance(failure, KeyboardInterrupt) else failure
+        reasons = (document.get("reason"), f"no export: {why}")
         document["reason"] = "; ".join(reason for reason in reasons if reason is not None)
         return
     document["export"] = str(exported.path)
@@ -119,5 +124,8 @@ def _place(scheduler: str | None, jobs: int, progress: Progress) -> Iterator[Pla
     else:
         from verify.sweep.cluster import connect
 
-        with connect(scheduler, note=progress.say) as cluster:
+        with ExitStack() as connection:
+            # It waits for a first worker, for as long as it takes.
+            with interruptible():
+                cluster = connection.enter_context(connect(scheduler, note=progress.say))
             yield Place(cluster.execute, lambda: cluster.slots)

@@ -24,6 +24,7 @@ from verify.commands.options import (
 from verify.commands.theorem2_bound import bound
 from verify.commands.trial_summary import share, show_losses, show_row, show_shares, sup_loss
 from verify.decimals import parse_integer, parse_positive
+from verify.interruption import hold
 from verify.outcome import Outcome
 
 if TYPE_CHECKING:
@@ -79,6 +80,7 @@ def execute(options: argparse.Namespace) -> Outcome:
 
 
 def _simulate(options: argparse.Namespace) -> Outcome:
+    hold()
     d, m = read_sizes(options)
     trials = parse_integer("trials", options.trials, least=1, most=10**6)
     scale = parse_positive("eta_scale", _SCALE if options.eta_scale is None else options.eta_scale)

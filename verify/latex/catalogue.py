@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from numerics.arguments import InvalidArgumentError
 from verify.claims import CLAIMS
 from verify.latex.claims import claim_fragment
 from verify.latex.formulas import FORMULAS, formula_fragment
 from verify.latex.fragment import Fragment
+from verify.latex.notation import OWN, Notation
 
 __all__ = ["TITLES", "build", "choose"]
 
@@ -37,6 +39,20 @@ def choose(names: Iterable[str]) -> tuple[str, ...]:
     return tuple(name for name in TITLES if name in wanted or not wanted)
 
 
-def build(name: str) -> Fragment:
-    """Return the fragment called `name`, one of `TITLES`; a formula is derived for it."""
-    return formula_fragment(name) if name in FORMULAS else claim_fragment(CLAIMS[name])
+def build(name: str, notation: Notation = OWN) -> Fragment:
+    """Return the fragment called `name`, one of `TITLES`; a formula is derived for it.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If the notation clashes with the fragment.
+    """
+
+    def printed(notation: Notation) -> Fragment:
+        if name in FORMULAS:
+            return formula_fragment(name, notation)
+        return claim_fragment(CLAIMS[name], notation)
+
+    if notation == OWN:
+        return printed(OWN)
+    return replace(printed(notation), notation=notation.fingerprint, plain=printed(OWN).fingerprint)

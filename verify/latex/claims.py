@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from verify.claim import ASSERTED, Claim
 from verify.latex.displays import LINE, display, paragraph
 from verify.latex.fragment import Fragment
+from verify.latex.notation import OWN, Notation
 from verify.latex.width import width
 
 __all__ = ["claim_fragment", "escaped"]
@@ -29,13 +30,13 @@ _SPECIAL = {
 }
 
 
-def claim_fragment(claim: Claim) -> Fragment:
+def claim_fragment(claim: Claim, notation: Notation = OWN) -> Fragment:
     """Return the fragment of a claim."""
     lines = [
         rf"\paragraph{{Claim {escaped(claim.id)}.}}",
-        *_with_displays(claim.statement),
-        r"\par\smallskip\noindent\begingroup\small",
-        *paragraph(" ".join(_remarks(claim))),
+        *_with_displays(notation.prose(claim.statement, claim.id)),
+        r"\par\smallskip\noindent\begingroup\small\sloppy",
+        *paragraph(notation.prose(" ".join(_remarks(claim)), claim.id)),
         r"\par\endgroup",
     ]
     return Fragment(name=claim.id, title=claim.title, source=claim.source, body="\n".join(lines))

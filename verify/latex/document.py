@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import IO
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
 from derivations.catalogue import names
 from verify.claim import ASSERTED
@@ -17,8 +17,10 @@ from verify.latex.claims import escaped
 from verify.latex.displays import paragraph
 from verify.latex.formulas import derivation
 from verify.latex.fragment import Fragment
+from verify.latex.notation import OWN, Notation
+from verify.latex.symbols import GROUPS
 
-__all__ = ["DOCUMENT", "write_document"]
+__all__ = ["DOCUMENT", "template", "write_document", "write_texts"]
 
 DOCUMENT = "xorverify.tex"
 
@@ -26,7 +28,9 @@ DOCUMENT = "xorverify.tex"
 _LINES_OF_A_PAGE = 50
 
 
-def write_document(folder: Path, fragments: Sequence[Fragment]) -> list[Path]:
+def write_document(
+    folder: Path, fragments: Sequence[Fragment], notation: Notation = OWN
+) -> list[Path]:
     """Write one file per fragment and the article that inputs them, each whole or not at all.
 
     Parameters
@@ -35,6 +39,8 @@ def write_document(folder: Path, fragments: Sequence[Fragment]) -> list[Path]:
         An existing folder.
     fragments : sequence of Fragment
         What the document is made of.
+    notation : Notation
+        The notation that they are printed in.
 
     Returns
     -------
@@ -47,14 +53,26 @@ def write_document(folder: Path, fragments: Sequence[Fragment]) -> list[Path]:
         If a file cannot be written.
     """
     texts = {f"{fragment.name}.tex": fragment.text for fragment in fragments}
-    texts[DOCUMENT] = _article(fragments)
+    texts[DOCUMENT] = _article(fragments, notation)
+    return write_texts(folder, texts)
+
+
+def write_texts(folder: Path, texts: Mapping[str, str]) -> list[Path]:
+    """Write files into a folder, each whole or not at all, and return their paths.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If one cannot be written.
+    """
     for name, text in texts.items():
         write_atomically("out", folder / name, _writer(text))
     return [folder / name for name in texts]
 
 
-def _article(fragments: Sequence[Fragment]) -> str:
-    # Braces and percent signs are TeX's own: the template's marks are angle brackets.
+def template(name: str) -> Template:
+    """Return one of the templates of the documents."""
+    # Braces and percent signs are TeX's own: the templates' marks are angle brackets.
     environment = Environment(
         loader=PackageLoader("verify.latex"),
         autoescape=False,  # noqa: S701 - LaTeX, never served as HTML
@@ -71,12 +89,18 @@ def _article(fragments: Sequence[Fragment]) -> str:
     )
     environment.filters["tex"] = escaped
     environment.filters["lines"] = lambda prose: "\n".join(paragraph(prose))
+    return environment.get_template(f"{name}.j2")
+
+
+def _article(fragments: Sequence[Fragment], notation: Notation) -> str:
     formulas = {
         name: [each for each in fragments if each.name.startswith(f"{name}.")] for name in names()
     }
     claims = [each for each in fragments if each.name in CLAIMS]
-    return environment.get_template(f"{DOCUMENT}.j2").render(
+    return template(DOCUMENT).render(
         version=version(),
+        prose=lambda text: notation.prose(text, DOCUMENT),
+        groups=GROUPS,
         sections=[(derivation(name), found) for name, found in formulas.items() if found],
         long=[each for each in fragments if each.body.count("\n") > _LINES_OF_A_PAGE],
         asserted=[each for each in claims if CLAIMS[each.name].stance == ASSERTED],

@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING
 
 from verify.latex.displays import display, paragraph
 from verify.latex.fragment import Fragment
+from verify.latex.notation import OWN, Notation
 
 if TYPE_CHECKING:
-    from derivations.ledger import Derivation
+    from derivations.ledger import Derivation, Formula
 
-__all__ = ["FORMULAS", "Described", "derivation", "formula_fragment"]
+__all__ = ["FORMULAS", "Described", "derivation", "formula_fragment", "formula_of"]
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,20 @@ _ZERO = r"at $\theta = \tilde{\theta} = 0$"
 _MASSES = (
     r"where $\alpha$, $\alpha'$ are the weights that $\gamma$ puts on the positions with"
     r" $x_{i} = -1$ and with $x_{i} = +1$, and $\beta$, $\beta'$ are those of $\tilde{\gamma}$"
+)
+
+_HEADS = (
+    r"where $p_{h} = \langle \gamma^{h}, x \rangle$ and $s_{1}, s_{2}, \ldots$ are different"
+    rf" positions, {_SIGNS}"
+)
+_PARITY = (
+    r"where $\gamma^{h}$ is the attention of head $h$, $s_{1}, s_{2}, \ldots$ are the relevant"
+    rf" positions and {_CONVENTION}"
+)
+_CHANCE = (
+    r"where $\lambda^{2} (I + \kappa J)$ is the covariance over the $k$ heads of their gains at one"
+    r" relevant position, up to what all positions share, $J$ is the matrix of ones, $|\theta|$ is"
+    r" the length of the queries, and $a_{k}$, $b_{k}$ are the factors of the first step"
 )
 
 FORMULAS: Mapping[str, Described] = MappingProxyType(
@@ -141,24 +156,40 @@ FORMULAS: Mapping[str, Described] = MappingProxyType(
             "derivative of the population loss by the other query of a pointwise attention map",
             _POINTWISE,
         ),
+        "permanents.cross_moment_2": Described("mean of two heads times two inputs", _HEADS),
+        "permanents.cross_moment_3": Described("mean of three heads times three inputs", _HEADS),
+        "permanents.cross_moment_4": Described("mean of four heads times four inputs", _HEADS),
+        "parity.loss_2": Described("loss of two heads on the parity of two inputs", _PARITY),
+        "parity.loss_3": Described("loss of three heads on the parity of three inputs", _PARITY),
+        "parity_chance.shock_simplex": Described(
+            "share of the heads' common shock, from a simplex of queries", _CHANCE
+        ),
+        "parity_chance.shock_independent": Described(
+            "share of the heads' common shock, from independent queries", _CHANCE
+        ),
     }
 )
 """Every formula by name, in the order of the derivations."""
 
 
-def formula_fragment(name: str) -> Fragment:
+def formula_fragment(name: str, notation: Notation = OWN) -> Fragment:
     """Return the fragment of a formula in `FORMULAS`."""
     from derivations.latex import latex
 
-    described = FORMULAS[name]
-    origin, _, within = name.partition(".")
-    found = derivation(origin)
-    formula = found.formula(within)
+    described, formula = FORMULAS[name], formula_of(name)
+    equation = notation.math(f"{formula.left} = {latex(formula.right)}", name)
     lines = [
-        *display(f"{formula.left} = {latex(formula.right)},", label=f"eq:{name}"),
-        *paragraph(f"{described.qualification}."),
+        *display(f"{equation},", label=f"eq:{name}"),
+        *paragraph(f"{notation.prose(described.qualification, name)}."),
     ]
-    return Fragment(name=name, title=described.title, source=found.source, body="\n".join(lines))
+    source = derivation(name.partition(".")[0]).source
+    return Fragment(name=name, title=described.title, source=source, body="\n".join(lines))
+
+
+def formula_of(name: str) -> Formula:
+    """Return the formula that a name in `FORMULAS` stands for."""
+    origin, _, within = name.partition(".")
+    return derivation(origin).formula(within)
 
 
 @cache

@@ -30,12 +30,18 @@ class Fragment:
         Paper, version and number, or ``ours``.
     body : str
         LaTeX without comments or empty lines.
+    notation : str
+        The fingerprint of the notation it is printed in; empty if that is the project's own.
+    plain : str
+        The fingerprint of the same fragment in the project's notation, if it is in another.
     """
 
     name: str
     title: str
     source: str
     body: str
+    notation: str = ""
+    plain: str = ""
 
     @property
     def fingerprint(self) -> str:
@@ -45,8 +51,10 @@ class Fragment:
     @property
     def text(self) -> str:
         """The body between its comments, ready to paste."""
-        opening = f"% xorverify {self.name} ({self.source}) v{version()} sha256:{self.fingerprint}"
-        return f"{opening}\n{self.body}\n% end xorverify {self.name}\n"
+        switched = f" notation:{self.notation} plain:{self.plain}" if self.notation else ""
+        opening = f"% xorverify {self.name} ({self.source}) v{version()}{switched}"
+        record = f"{opening} sha256:{self.fingerprint}"
+        return f"{record}\n{self.body}\n% end xorverify {self.name}\n"
 
 
 def fingerprint(body: str) -> str:

@@ -17,7 +17,9 @@ __all__ = ["Paste", "State", "Verdict", "find_pastes", "judge", "read_paper"]
 _COMMENT = re.compile(r"(?P<code>(?:[^\\%]|\\.)*)%[%\s]*(?P<comment>.*)")
 _OPENING = re.compile(r"xorverify (?P<name>[!-~]+) \(")
 _RECORD = re.compile(
-    rf"{_OPENING.pattern}.*\) v(?P<version>[!-~]+) sha256:(?P<digest>[0-9a-f]+)(?: |$)"
+    rf"{_OPENING.pattern}.*\) v(?P<version>[!-~]+)"
+    r"(?: notation:(?P<notation>[0-9a-f]+) plain:(?P<plain>[0-9a-f]+))?"
+    r" sha256:(?P<digest>[0-9a-f]+)(?: |$)"
 )
 _CLOSING = re.compile(r"end xorverify (?P<name>[!-~]+)")
 
@@ -46,6 +48,8 @@ class Paste:
         The name in its comments.
     version, digest : str
         The version that printed it and the fingerprint it had then, by its opening comment.
+    notation, plain : str or None
+        The same of the notation, if it is not the project's own, and of the fragment in that one.
     body : str
         What stands between its comments.
     damage : str
@@ -56,6 +60,8 @@ class Paste:
     name: str
     version: str = ""
     digest: str = ""
+    notation: str | None = None
+    plain: str | None = None
     body: str = ""
     damage: str = ""
 
@@ -113,7 +119,9 @@ def find_pastes(paper: str) -> Iterator[Paste]:
         yield replace(opened, damage="its closing comment is missing")
 
 
-def judge(paste: Paste, today: Callable[[str], str | None]) -> Verdict:
+def judge(
+    paste: Paste, today: Callable[[str], str | None], *, notation: str | None = None
+) -> Verdict:
     """Return what has become of a paste.
 
     Parameters
@@ -121,7 +129,11 @@ def judge(paste: Paste, today: Callable[[str], str | None]) -> Verdict:
     paste : Paste
         The fragment in the paper.
     today : callable
-        Maps the name of a fragment to the fingerprint it has now; None if there is none.
+        Maps the name of a fragment to the fingerprint that it has now in the project's notation;
+        None if there is none.
+    notation : str, optional
+        The fingerprint of the notation that every fragment should be in, empty for the project's
+        own; without it any will do.
     """
     if paste.damage:
         return Verdict(State.ALTERED, paste.damage)
@@ -130,7 +142,10 @@ def judge(paste: Paste, today: Callable[[str], str | None]) -> Verdict:
     now = today(paste.name)
     if now is None:
         return Verdict(State.UNKNOWN, "'latex --list' names all fragments")
-    if now != paste.digest:
+    if notation is not None and (paste.notation or "") != notation:
+        return Verdict(State.STALE, "it is in another notation; paste it again")
+    # In a notation of its own a fragment is judged by what it was before its symbols were put in.
+    if now != (paste.plain or paste.digest):
         return Verdict(
             State.STALE, f"the fragment has changed since v{paste.version}; paste it again"
         )

@@ -17,6 +17,7 @@ __all__ = ["MARK", "width"]
 MARK = re.compile(r"\\[A-Za-z]+|\\.|\S")
 """What TeX reads as one token in math mode: a command or a character; spaces do not count."""
 
+_TEXT = re.compile(r"\\text\{[^{}]*\}")
 _STACKED = {r"\frac": 4.0, r"\binom": 16.0}
 _RADICAL = 10.0
 _LETTER_OF_A_NAME, _AROUND_A_NAME = 5.6, 3.4
@@ -26,6 +27,7 @@ _NAMES = {
     for name in (
         "arctan",
         "arg",
+        "cos",
         "cosh",
         "exp",
         "lim",
@@ -34,14 +36,20 @@ _NAMES = {
         "max",
         "min",
         "Pr",
+        "sin",
         "sinh",
         "sup",
+        "tanh",
     )
 }
 _LIMITS = {r"\sum", r"\prod", r"\lim", r"\max", r"\min", r"\sup", r"\Pr"}
 """In a display these carry their scripts above and below, not beside."""
 
-_DRESSINGS = {r"\bar", r"\mathbb", r"\mathcal", r"\mathrm", r"\operatorname", r"\text", r"\tilde"}
+_DRESSINGS = {
+    *(r"\bar", r"\hat", r"\tilde", r"\vec", r"\widehat", r"\widetilde"),
+    *(r"\boldsymbol", r"\mathbb", r"\mathbf", r"\mathcal", r"\mathfrak", r"\mathit", r"\mathrm"),
+    *(r"\mathsf", r"\operatorname", r"\text"),
+}
 """Commands whose argument is as wide as without them."""
 
 _GLYPHS = {
@@ -49,10 +57,11 @@ _GLYPHS = {
     **dict.fromkeys("bceqrsz", 4.8),
     **dict.fromkeys("mw", 8.8),
     **dict.fromkeys(("+", "-", r"\pm"), 12.3),
-    **dict.fromkeys(("=", "<", ">", r"\le", r"\ge", r"\ne", r"\in", r"\notin", r"\to"), 13.4),
+    **dict.fromkeys(("=", "<", ">", r"\le", r"\ge", r"\ne", r"\in", r"\notin"), 13.4),
+    **dict.fromkeys((r"\to", r"\mapsto", r"\Rightarrow", r"\leftrightarrow"), 15.6),
     **dict.fromkeys(("(", ")", "[", "]", "|", r"\langle", r"\rangle"), 3.9),
     **dict.fromkeys((r"\{", r"\}", "/"), 5.1),
-    **dict.fromkeys((r"\left", r"\right", r"\bigl", r"\bigr"), 4.5),
+    **dict.fromkeys((r"\left", r"\right", r"\bigl", r"\bigr", r"\Bigl", r"\Bigr"), 4.5),
     **dict.fromkeys((",", ";", ":"), 4.6),
     **dict.fromkeys((".", "'"), 3.0),
     r"\cdot": 7.3,
@@ -74,7 +83,12 @@ _LOWER, _UPPER, _DIGIT, _COMMAND = 6.0, 8.8, 5.1, 7.5
 @cache
 def width(math: str) -> float:
     """Return an upper estimate of the width in points of `math`, set at 10 points."""
-    return _sequence(deque(MARK.findall(math)), _GLYPHS)
+    return _sequence(deque(MARK.findall(_TEXT.sub(_spaced, math))), _GLYPHS)
+
+
+def _spaced(text: re.Match[str]) -> str:
+    """Return words with spaces that count, about as wide as TeX sets them."""
+    return text[0].replace(" ", r"\;\,")
 
 
 def _sequence(marks: deque[str], glyphs: Mapping[str, float]) -> float:
@@ -103,7 +117,9 @@ def _atom(mark: str, marks: deque[str], glyphs: Mapping[str, float]) -> float:
     if mark == "{":
         return _sequence(marks, glyphs)
     if mark in _STACKED:
-        return max(_argument(marks, glyphs), _argument(marks, glyphs)) + _STACKED[mark]
+        widest = max(_argument(marks, glyphs), _argument(marks, glyphs))
+        # In a script, what is stacked goes down to 5 points.
+        return (0.8 if glyphs is _GLYPHS_OF_SCRIPTS else 1.0) * widest + _STACKED[mark]
     if mark == r"\sqrt":
         return _argument(marks, glyphs) + _RADICAL
     if mark in _DRESSINGS:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from verify import terminal
 from verify.claim import ASSERTED, UNSETTLED, Grade
 from verify.runner import ClaimResult, Run
 
@@ -22,15 +23,11 @@ _STYLES = {
     Grade.UNDECIDED: "yellow",
     Grade.VACUOUS: "yellow",
 }
-# Wide enough for the table where there is no terminal to ask.
-_WIDTH_WITHOUT_TERMINAL = 160
 
 
 def print_results(run: Run, folder: Path) -> None:
     """Print a table of the claims, and where the report is."""
-    console = Console()
-    if not console.is_terminal:
-        console = Console(width=_WIDTH_WITHOUT_TERMINAL)
+    console = terminal.console(sys.stdout)
     asserted = [result for result in run.results if result.claim.stance == ASSERTED]
     disputed = [result for result in run.results if result.claim.stance != ASSERTED]
     if asserted:
@@ -42,7 +39,7 @@ def print_results(run: Run, folder: Path) -> None:
     if disputed:
         console.print(f"disputed wordings: {_tally(disputed)}", highlight=False)
     console.print(
-        f"report: {folder / 'report.md'}   data: {folder / 'results.json'}", highlight=False
+        f"report: {folder / 'report.html'}   data: {folder / 'results.json'}", highlight=False
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import closing
 
+from verify.interruption import awaited
 from verify.progress import Progress
 from verify.sweep.checkpoints import discard_checkpoints
 from verify.sweep.chunk import ExecutorLostError, Place
@@ -45,15 +46,18 @@ def run_sweep(
     plan = Plan(store.sweep, store.finished(), place=place, folder=store.folder)
     writer = Writer(store, say=progress.say, patience=patience)
     reason = None
+    unsettled = plan.unassigned
     try:
         try:
-            with progress.track(plan.unassigned), closing(place.execute(plan.take)) as outcomes:
-                for chunk, outcome in outcomes:
+            with progress.track(unsettled), closing(place.execute(plan.take)) as outcomes:
+                for chunk, outcome in awaited(outcomes):
                     rows = plan.settle(chunk, outcome)
+                    unsettled -= len(rows)
                     writer.add(chunk.cell, rows)
                     progress.advance(chunk.cell, count=len(rows))
         except KeyboardInterrupt:
-            reason = INTERRUPTED
+            # One that strikes after the last row leaves nothing missing.
+            reason = INTERRUPTED if unsettled else None
         except ExecutorLostError as lost:
             reason = str(lost)
         writer.finish()

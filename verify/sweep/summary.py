@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from verify import terminal
 from verify.decimals import ExactDecimal
 from verify.sampling import Proportion
 from verify.sweep.config import Cell, Sweep
@@ -20,8 +21,6 @@ __all__ = ["show_summary", "summarise"]
 
 _NOTHING = CellCounts(rows=0, errors=0, shares={}, error=None)
 _MOST_SHOWN = 200
-# Wide enough for the table where there is no terminal to ask.
-_WIDTH_WITHOUT_TERMINAL = 160
 
 
 def summarise(
@@ -84,9 +83,7 @@ def _cell(sweep: Sweep, cell: Cell, found: CellCounts) -> dict[str, Any]:
 
 def show_summary(document: Mapping[str, Any]) -> None:
     """Print the document for a human reader; of very many cells, the first ones."""
-    console = Console()
-    if not console.is_terminal:
-        console = Console(width=_WIDTH_WITHOUT_TERMINAL)
+    console = terminal.console(sys.stdout)
     shares = find_kind("kind", document["kind"]).SHARES
     title = f"{document['kind']}, {document['trials']} trials a cell, seed {document['seed']}"
     table = Table(title=Text(f"{document['name']}: {title}"), title_justify="left")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 
+from verify.interruption import interruptible
 from verify.sweep.chunk import Row
 from verify.sweep.store import Store, StoreLockedError
 
@@ -69,7 +70,8 @@ class Writer:
                 raise StoreLockedError(
                     f"the database stayed locked by another program; {rows} rows are not written"
                 )
-            time.sleep(_PAUSE_SECONDS)
+            with interruptible():
+                time.sleep(_PAUSE_SECONDS)
 
     def _written(self) -> bool:
         """Try to write what waits, and say whether nothing does any more."""

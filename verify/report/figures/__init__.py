@@ -1,1 +1,1 @@
-"""Figures of a sweep, one module each: points that were simulated beside what is certified."""
+"""Figures of a sweep and of a report, one module each."""

@@ -14,7 +14,7 @@ import numpy as np
 from numerics.balls.exact import upper_digits
 from verify.report.figures.cells import CellResult, Slice, SweepResult, describe
 from verify.report.figures.certified import LEVELS, CertifiedColumn, Computation, certified_column
-from verify.report.figures.style import size_ticks, write_csv, write_svg
+from verify.report.figures.style import size_ticks, write_csv, write_figure
 from verify.sampling import Proportion
 from verify.sweep.parameters import canonical
 
@@ -36,6 +36,9 @@ _LINES = {Fraction(1, 10): "-", Fraction(1, 4): "--", Fraction(1, 2): ":"}
 _PITCH, _MOST, _LEAST = 0.55, 8.0, 2.8
 _BESIDE, _BELOW = 2.0, 1.3
 _POINTS_PER_INCH = 72
+# So few that the bar of colours is drawn as shapes: matplotlib makes a longer one an image, which
+# a PGF file cannot hold.
+_COLOURS = 40
 _SHARE_OF_PITCH = 0.48  # what a disc takes of the distance to the next
 
 
@@ -44,7 +47,13 @@ def possible(result: SweepResult) -> bool:
     return result.success is not None
 
 
-def make(result: SweepResult, part: Slice, path: Path, computation: Computation) -> list[Path]:
+def make(
+    result: SweepResult,
+    part: Slice,
+    path: Path,
+    computation: Computation,
+    formats: Sequence[str],
+) -> list[Path]:
     """Write the figure and its data; certified is what Theorem 2 speaks of, its law included."""
     columns: list[CertifiedColumn] = []
     first = part.cells[0].cell.parameters
@@ -56,14 +65,15 @@ def make(result: SweepResult, part: Slice, path: Path, computation: Computation)
         ]
         columns = [each for each in computation.run(certified_column, calls) if each is not None]
     success = result.success or ""
-    write_svg(path, draw(part, columns, success=success, title=describe(result, part, SHOWS)))
+    figure = draw(part, columns, success=success, title=describe(result, part, SHOWS))
+    drawn = write_figure(path, figure, formats)
     data = path.with_suffix(".csv")
     write_csv(data, plotted_rows(part, columns, success=success))
     edges = certified_rows(columns)
     if not edges:
-        return [path, data]
+        return [*drawn, data]
     write_csv(path.with_name(f"{path.stem}_certified.csv"), edges)
-    return [path, data, path.with_name(f"{path.stem}_certified.csv")]
+    return [*drawn, data, path.with_name(f"{path.stem}_certified.csv")]
 
 
 def plotted_rows(
@@ -125,6 +135,7 @@ def draw(part: Slice, columns: Sequence[CertifiedColumn], *, success: str, title
     success, title : str
         Which of the kind's shares is shown; what the cells have in common.
     """
+    from matplotlib import colormaps
     from matplotlib.cm import ScalarMappable
     from matplotlib.figure import Figure
 
@@ -139,7 +150,7 @@ def draw(part: Slice, columns: Sequence[CertifiedColumn], *, success: str, title
     axes.set_ylim(*_reach(dimensions))
     axes.set_title(title, parse_math=False)
     _draw_regions(axes, columns)
-    colours = ScalarMappable(cmap="cividis")
+    colours = ScalarMappable(cmap=colormaps["cividis"].resampled(_COLOURS))
     colours.set_clim(0, 1)
     gap = min(width / _steps(positions), height / _steps(dimensions))
     for cell in part.cells:
@@ -151,6 +162,8 @@ def draw(part: Slice, columns: Sequence[CertifiedColumn], *, success: str, title
             _POINTS_PER_INCH * _SHARE_OF_PITCH * min(gap, _PITCH),
         )
     bar = figure.colorbar(colours, ax=axes, pad=0.02)
+    for shapes in bar.ax.collections:
+        shapes.set_edgecolor("face")  # or the page shows through between two of them
     bar.set_label("share of draws that succeed\nleft half: lower, right half: upper 95% limit")
     if axes.get_legend_handles_labels()[0]:
         scale = canonical(part.cells[0].cell.parameters["eta_scale"])

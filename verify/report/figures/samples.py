@@ -11,7 +11,7 @@ from verify.claims.corollary3_draws import support_samples
 from verify.report.figures.cells import CellResult, Slice, SweepResult, describe
 from verify.report.figures.certified import SAMPLE_FAILURE, Computation, sufficient_samples
 from verify.report.figures.panels import Size, by_size, legend_below, panels
-from verify.report.figures.style import COLOURS, write_csv, write_svg
+from verify.report.figures.style import COLOURS, write_csv, write_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -41,16 +41,23 @@ def possible(result: SweepResult) -> bool:
     return result.success is not None
 
 
-def make(result: SweepResult, part: Slice, path: Path, computation: Computation) -> list[Path]:
+def make(
+    result: SweepResult,
+    part: Slice,
+    path: Path,
+    computation: Computation,
+    formats: Sequence[str],
+) -> list[Path]:
     """Write the figure and its data; certified is one step from n samples, by Corollary 3."""
     certified: dict[Size, int] = {}
     if result.sweep.kind == "corollary3":
         sizes = list(_by_size(part))
         counts = computation.run(sufficient_samples, sizes)
         certified = {size: n for size, n in zip(sizes, counts, strict=True) if n is not None}
-    write_svg(path, draw(part, certified, title=describe(result, part, SHOWS)))
+    figure = draw(part, certified, title=describe(result, part, SHOWS))
+    drawn = write_figure(path, figure, formats)
     write_csv(path.with_suffix(".csv"), plotted_rows(part, certified))
-    return [path, path.with_suffix(".csv")]
+    return [*drawn, path.with_suffix(".csv")]
 
 
 def plotted_rows(part: Slice, certified: Mapping[Size, int]) -> list[dict[str, object]]:

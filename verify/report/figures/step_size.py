@@ -11,7 +11,7 @@ from numerics.balls.exact import upper_digits
 from verify.report.figures.cells import Slice, SweepResult, describe
 from verify.report.figures.certified import Computation, least_step
 from verify.report.figures.panels import Size, by_size, legend_below, panels
-from verify.report.figures.style import COLOURS, write_csv, write_svg
+from verify.report.figures.style import COLOURS, write_csv, write_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -36,7 +36,13 @@ def possible(result: SweepResult) -> bool:
     return any(cell.losses for cell in result.cells)
 
 
-def make(result: SweepResult, part: Slice, path: Path, computation: Computation) -> list[Path]:
+def make(
+    result: SweepResult,
+    part: Slice,
+    path: Path,
+    computation: Computation,
+    formats: Sequence[str],
+) -> list[Path]:
     """Write the figure and its data; certified is what Theorem 2 speaks of, its law included."""
     certified: dict[Size, Step] = {}
     law = part.cells[0].cell.parameters.get("law")
@@ -47,9 +53,10 @@ def make(result: SweepResult, part: Slice, path: Path, computation: Computation)
         certified = {size: step for size, step in zip(sizes, steps, strict=True) if step}
     title = describe(result, part, SHOWS)
     loss = _LOSSES.get(result.loss or "", "loss in the end")
-    write_svg(path, draw(part, certified, title=title, loss=loss, tolerance=tolerance))
+    figure = draw(part, certified, title=title, loss=loss, tolerance=tolerance)
+    drawn = write_figure(path, figure, formats)
     write_csv(path.with_suffix(".csv"), plotted_rows(part, certified))
-    return [path, path.with_suffix(".csv")]
+    return [*drawn, path.with_suffix(".csv")]
 
 
 def plotted_rows(part: Slice, certified: Mapping[Size, Step]) -> list[dict[str, object]]:

@@ -1,4 +1,4 @@
-"""Which figures a sweep has, and making them: each as SVG, with what it shows as CSV beside it."""
+"""Which figures a sweep has, and making them, each with what it shows as CSV beside it."""
 
 from __future__ import annotations
 
@@ -37,9 +37,14 @@ class SweepFigure(Protocol):
         """Whether the trials of a sweep found what the figure shows."""
 
     def make(
-        self, result: SweepResult, part: Slice, path: Path, computation: Computation
+        self,
+        result: SweepResult,
+        part: Slice,
+        path: Path,
+        computation: Computation,
+        formats: Sequence[str],
     ) -> list[Path]:
-        """Write the SVG at `path` and its data beside it, and return the files."""
+        """Write the figure and its data, an SVG at `path`, the rest beside it."""
 
 
 FIGURES: tuple[SweepFigure, ...] = (phase_diagram, samples, step_size)
@@ -47,7 +52,7 @@ FIGURES: tuple[SweepFigure, ...] = (phase_diagram, samples, step_size)
 
 @dataclass(frozen=True)
 class Drawn:
-    """A figure that was made: its name, what its cells have in common, the SVG and its data."""
+    """A figure that was made: its name, what its cells have in common, its drawings and data."""
 
     name: str
     title: str
@@ -63,7 +68,12 @@ def missing_for(figure: SweepFigure, result: SweepResult) -> str | None:
 
 
 def make_figures(
-    result: SweepResult, folder: Path, *, jobs: int, progress: Progress
+    result: SweepResult,
+    folder: Path,
+    *,
+    jobs: int,
+    progress: Progress,
+    formats: Sequence[str] = ("svg",),
 ) -> tuple[list[Drawn], list[str]]:
     """Make every figure that a sweep has.
 
@@ -77,6 +87,8 @@ def make_figures(
         Worker processes for the certified values.
     progress : Progress
         Told of each certified value.
+    formats : sequence of str
+        Members of `verify.report.figures.style.FORMATS`.
 
     Returns
     -------
@@ -93,6 +105,6 @@ def make_figures(
         for part in slices(result, figure.SHOWS):
             path = folder / f"{figure.NAME}{part.suffix}.svg"
             with drawing():
-                files = figure.make(result, part, path, computation)
+                files = figure.make(result, part, path, computation, formats)
             drawn.append(Drawn(figure.NAME, describe(result, part, figure.SHOWS), files))
     return drawn, computation.reasons
