@@ -33,7 +33,7 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.installed: pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --editable '.[rivals]'
+	$(BIN)/python -m pip install --quiet --editable '.[figures,rivals]'
 	touch $@
 
 $(VENV)/.installed-test: pyproject.toml | $(BIN)/python

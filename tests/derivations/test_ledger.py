@@ -118,3 +118,26 @@ def test_a_step_by_lemma_names_its_lemmas():
 def test_what_a_step_rests_on_fits_its_method(rests):
     with pytest.raises(ValueError, match="does not fit"):
         _resting(**rests)
+
+
+def _labelled(*labels):
+    return replace(
+        _derivation(),
+        steps=tuple(
+            Step(statement="1", reason="", check=lambda: None, label=label) for label in labels
+        ),
+    )
+
+
+def test_a_step_is_found_by_its_label():
+    found = _labelled("", "first", "", "second")
+    assert found.number("first") == 2
+    assert found.number("second") == 4
+    with pytest.raises(KeyError):
+        found.number("third")
+
+
+@pytest.mark.parametrize("labels", [("one", "two", "one"), ("other:one",)])
+def test_a_label_is_new_and_without_a_colon(labels):
+    with pytest.raises(ValueError, match=r"^label=(one|other:one): must be new in example"):
+        _labelled(*labels)

@@ -13,6 +13,7 @@ import os
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import tomllib
@@ -117,6 +118,8 @@ def _kind(page: str, token: Token) -> str:
         return language
     if language == "latex" and first.startswith("% xorverify "):
         return "fragment"
+    if language == "bibtex":
+        return "plain"
     if language == "{code-cell}":
         return "cell"
     if language in {"{toctree}", "{eval-rst}", "{commands}", "{claims}"}:
@@ -251,22 +254,27 @@ class Session:
             self._output(block, "xorverify sweep page.toml --out page")
 
     def _output(self, block: Block, command: str) -> str:
-        done = subprocess.run(
+        started = subprocess.Popen(
             command,
             cwd=self.folder,
             env=self.environment,
             shell=True,
+            start_new_session=True,
             stdin=subprocess.DEVNULL,
-            capture_output=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
             text=True,
-            timeout=None if self.long else SECONDS,
-            check=False,
         )
-        assert done.returncode == 0, (
-            f"{block.where}: {command}\nends with exit code {done.returncode}\n"
-            f"{done.stdout}{done.stderr}"
+        try:
+            printed, said = started.communicate(timeout=None if self.long else SECONDS)
+        except subprocess.TimeoutExpired:
+            os.killpg(started.pid, signal.SIGKILL)  # the shell's group: all that it started
+            started.communicate()
+            pytest.fail(f"{block.where}: {command}\ntakes more than {SECONDS} s")
+        assert started.returncode == 0, (
+            f"{block.where}: {command}\nends with exit code {started.returncode}\n{printed}{said}"
         )
-        return done.stdout
+        return printed
 
 
 def _smaller_sweep(text: str) -> str:
@@ -429,6 +437,14 @@ def test_a_broken_page_fails(text: str, tmp_path: Path) -> None:
 def test_a_block_of_unknown_form_fails(text: str) -> None:
     with pytest.raises(pytest.fail.Exception, match="unknown form"):
         _page(text)
+
+
+def test_a_command_that_takes_too_long_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(globals(), "SECONDS", 0.3)
+    with pytest.raises(pytest.fail.Exception, match="takes more than"):
+        Session(tmp_path, _page("    python -c 'import time; time.sleep(60)'\n"), long=False).run()
 
 
 def test_an_unknown_program_fails(tmp_path: Path) -> None:

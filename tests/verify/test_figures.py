@@ -111,6 +111,29 @@ def test_a_figure_shows_one_value_of_each_axis_that_is_not_its_own(tmp_path) -> 
         assert sizes == list(itertools.product((16, 64), (8, 32)))
 
 
+def test_a_figure_of_a_law_from_a_file_has_a_name_of_its_own(tmp_path) -> None:
+    digests = [f"{k:064x}" for k in range(2)]
+    laws = [f"file:/a/b c/{'v' * 300}.npy#sha256={digest}" for digest in digests]
+    grid = {"d": ["8"], "m": ["4"], "eta_scale": ["1"], "law": ["sphere", *laws, "my_laws:ONE"]}
+    parts = list(slices(result_of(write_sweep(tmp_path, "theorem2", grid)), ("d", "m")))
+    suffixes = {part.suffix for part in parts}
+    files = suffixes - {"_law_sphere", "_law_my_laws:ONE"}
+    assert (len(suffixes), len(files)) == (4, 2)
+    for suffix in files:
+        assert len(suffix) < 60
+        (tmp_path / f"step_size{suffix}.svg").touch()
+
+
+def test_losses_of_a_diverging_descent_are_drawn_within_the_axis(tmp_path) -> None:
+    grid = {"d": ["8"], "m": ["4"], "eta_scale": ["0.1", "1"]}
+    write_sweep(tmp_path, "training", grid)
+    with sqlite3.connect(tmp_path / "results.sqlite") as connection:
+        connection.execute("UPDATE trials SET population_loss = 1e300 WHERE eta_scale = 1")
+    connection.close()
+    make(tmp_path)  # what matplotlib warns of is an error
+    assert read(tmp_path / "step_size.csv")[1]["loss_median"] == "1e+300"
+
+
 def test_which_figures_are_made_follows_from_the_axes(tmp_path) -> None:
     def names(kind, **grid):
         folder = tmp_path / f"{kind} {grid}"

@@ -1,6 +1,5 @@
 """A derivation as an article: its references, its certificates, its outcome, and its layout."""
 
-import dataclasses
 import json
 import os
 import re
@@ -9,7 +8,7 @@ import shutil
 import pytest
 import sympy as sp
 
-from derivations.catalogue import load, names
+from derivations.catalogue import names
 from derivations.ledger import CheckResult, Derivation, Method, Status, Step
 from derivations.lemmas import JENSEN, UNION_BOUND
 from derivations.obligations import Obligation
@@ -17,6 +16,7 @@ from verify.cli import main
 from verify.environment import version
 from verify.latex import proof as module
 from verify.latex.compilation import DEBIAN_PACKAGES, compile_document
+from verify.latex.formulas import derivation as derived
 from verify.latex.notation import Notation
 from verify.latex.proof import file_of, prove
 from verify.latex.statements import flat, laid_out, listed
@@ -146,7 +146,7 @@ def test_a_bound_is_cut_downwards_to_a_few_digits() -> None:
 
 @pytest.mark.parametrize("name", names())
 def test_every_reference_leads_somewhere(name: str) -> None:
-    found = load(name)
+    found = derived(name)
     for number, each in enumerate(found.steps, start=1):
         for used in each.uses:
             if ":" not in used:
@@ -154,7 +154,7 @@ def test_every_reference_leads_somewhere(name: str) -> None:
             else:
                 other, _, label = used.partition(":")
                 assert names().index(other) < names().index(name)
-                assert load(other).number(label) >= 1
+                assert derived(other).number(label) >= 1
 
 
 CHAINS = (
@@ -169,10 +169,10 @@ def test_the_last_result_of_a_chain_rests_on_what_comes_before(name: str) -> Non
     used = {
         use if ":" in use else f"{other}:{use}"
         for other in names()
-        for each in load(other).steps
+        for each in derived(other).steps
         for use in each.uses
     }
-    labels = {f"{name}:{each.label}" for each in load(name).steps if each.label}
+    labels = {f"{name}:{each.label}" for each in derived(name).steps if each.label}
     assert labels <= used
 
 
@@ -247,7 +247,7 @@ def test_a_fraction_is_never_cut() -> None:
 
 @pytest.mark.parametrize("name", names())
 def test_no_line_of_a_statement_is_wider_than_the_text(name: str) -> None:
-    for each in load(name).steps:
+    for each in derived(name).steps:
         lines = "\n".join(laid_out(flat(each.statement), label="l"))
         body = re.sub(r"\\(?:begin|end)\{\w+\*?\}|\\label\{l\}|\\notag", "", lines)
         if r"\begin{split}" in lines or r"\begin{equation}" not in lines:
@@ -376,16 +376,3 @@ def test_the_command_compiles_each_proof(tmp_path, capsys) -> None:
         f"compiled {tmp_path / 'proof-population.pdf'}"
     )
     assert (tmp_path / "proof-softmax.pdf").read_bytes().startswith(b"%PDF-")
-
-
-def test_labels_are_validated() -> None:
-    for bad, said in (
-        ((step(label="one"), step(label="one")), "label=one: must be new in population"),
-        ((step(label="a:b"),), "label=a:b: must be new"),
-    ):
-        with pytest.raises(ValueError, match=re.escape(said)):
-            derivation(*bad)
-    assert derivation(step(), step(label="two")).number("two") == 2
-    with pytest.raises(KeyError):
-        derivation(step()).number("two")
-    assert dataclasses.replace(step(), label="x").label == "x"

@@ -147,12 +147,15 @@ def _write(
 ) -> Outcome:
     from verify.files import prepare_folder
 
+    # A notation that clashes leaves no folder; without one the folder is the first to be refused.
+    fragments = [] if notation is None else _build(names, notation, progress)
     prepare_folder("out", folder)
 
     from verify.latex.document import write_document
     from verify.latex.notation import OWN
 
-    files = write_document(folder, _build(names, notation, progress), notation or OWN)
+    fragments = fragments or _build(names, notation, progress)
+    files = write_document(folder, fragments, notation or OWN)
     written: dict[str, object] = {"out": str(folder), "files": [path.name for path in files]}
     noun = "fragment" if len(names) == 1 else "fragments"
     line = f"wrote {len(names)} {noun} and {files[-1]}"
@@ -198,9 +201,6 @@ def _prove(options: argparse.Namespace, progress: Progress) -> Outcome:
     notation = _notation(options)
 
     from verify.files import prepare_folder
-
-    prepare_folder("out", folder)
-
     from verify.latex.document import write_texts
     from verify.latex.notation import OWN
     from verify.latex.proof import file_of, prove
@@ -211,6 +211,7 @@ def _prove(options: argparse.Namespace, progress: Progress) -> Outcome:
         for name in names:
             proofs.append(prove(name, notation or OWN))
             progress.advance(name)
+    prepare_folder("out", folder)
     files = write_texts(folder, {file_of(each.name): each.text for each in proofs})
     document: dict[str, object] = {
         "out": str(folder),

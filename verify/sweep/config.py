@@ -247,7 +247,8 @@ def _read_toml(path: Path) -> dict[str, Any]:
     if len(content) > _LARGEST_FILE:
         raise _unusable(path, f"is longer than {_LARGEST_FILE >> 20} MiB")
     try:
-        return tomllib.loads(content.decode(), parse_float=_Written)
+        # Some editors begin a file with a byte order mark.
+        return tomllib.loads(content.decode("utf-8-sig"), parse_float=_Written)
     except UnicodeDecodeError:
         raise _unusable(path, "is no TOML: it is not encoded in UTF-8") from None
     # Beside its own errors: integers of thousands of digits, and lists nested as deep.

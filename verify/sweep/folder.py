@@ -27,7 +27,7 @@ def held_folder(out: Path) -> Iterator[None]:
     InvalidArgumentError
         If it cannot be written to, or another run holds it.
     """
-    new_folder = not out.exists()
+    new_folders = [folder for folder in (out, *out.parents) if not folder.exists()]
     prepare_folder("out", out)
     check_writable("out", out / FILE)
     new_lock = not (out / LOCK).exists()
@@ -48,9 +48,9 @@ def held_folder(out: Path) -> Iterator[None]:
         # What is refused leaves nothing behind.
         if new_lock:
             (out / LOCK).unlink(missing_ok=True)
-        if new_folder:
-            with suppress(OSError):
-                out.rmdir()
+        with suppress(OSError):
+            for folder in new_folders:
+                folder.rmdir()
         raise
     finally:
         lock.release()

@@ -29,6 +29,7 @@ from verify.sweep.transactions import (
     StoreFailedError,
     StoreLockedError,
     closed_on_failure,
+    damaged,
     explained,
     opening,
     transaction,
@@ -227,12 +228,13 @@ def read_sweep(out: Path, *, what: str = "sweep") -> Store:
     _refuse_foreign(what, out)
     connection = _connect_to_read(out)
     with closed_on_failure(connection), opening(what, out):
-        stored = _facts(connection)
+        stored = _facts(what, out, connection)
         if stored["schema"] != str(_SCHEMA):
             raise InvalidArgumentError(
                 what, out, f"was laid out by version {stored['version']}, and this is {version()}"
             )
-        return Store(out, connection, Sweep.from_canonical(json.loads(stored["configuration"])))
+        configuration = _configuration(what, out, stored)
+        return Store(out, connection, Sweep.from_canonical(configuration))
 
 
 def _columns(kind: Kind) -> list[tuple[str, str]]:
@@ -289,13 +291,32 @@ def _refuse_foreign(what: str, out: Path) -> None:
         )
 
 
-def _facts(connection: sqlite3.Connection) -> dict[str, str]:
-    return dict(connection.execute("SELECT key, value FROM sweep"))
+def _facts(what: str, out: Path, connection: sqlite3.Connection) -> dict[str, str]:
+    """Return what the table `sweep` says, unless someone has been at the tables."""
+    tables = connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")
+    if not {"sweep", "trials"} <= {name for (name,) in tables}:
+        raise damaged(what, out, "a table is missing")
+    facts = dict(connection.execute("SELECT key, value FROM sweep"))
+    if not {"schema", "version", "configuration"} <= facts.keys():
+        raise damaged(what, out, "what it is of is missing")
+    return facts
+
+
+def _configuration(what: str, out: Path, stored: dict[str, str]) -> dict[str, Any]:
+    """Return the canonical configuration that is stored, unless someone has been at it."""
+    try:
+        document = json.loads(stored["configuration"])
+    except ValueError:
+        document = None
+    if not isinstance(document, dict) or not {"name", "kind", "grid"} <= document.keys():
+        raise damaged(what, out, "its configuration is none")
+    return document
 
 
 def _refuse_other(out: Path, connection: sqlite3.Connection, sweep: Sweep) -> None:
     """Refuse to add rows to those of another sweep, or of another version of this program."""
-    difference = _difference(_facts(connection), sweep)
+    stored = _facts("out", out, connection)
+    difference = _difference(out, stored, sweep)
     if difference is not None:
         raise InvalidArgumentError(
             "out",
@@ -303,13 +324,16 @@ def _refuse_other(out: Path, connection: sqlite3.Connection, sweep: Sweep) -> No
             f"holds another sweep: {difference}; choose another --out, or delete the folder to "
             "start anew",
         )
+    found = [name for name, *_ in connection.execute(_NO_ROW).description]
+    if found != [name for name, _ in _columns(find_kind("kind", sweep.kind))]:
+        raise damaged("out", out, "its columns are others")
 
 
-def _difference(stored: dict[str, str], sweep: Sweep) -> str | None:
+def _difference(out: Path, stored: dict[str, str], sweep: Sweep) -> str | None:
     """Return in what the sweep of a database differs from another one, if it does."""
     if stored["schema"] != str(_SCHEMA) or stored["version"] != version():
         return f"it was made by version {stored['version']}, and this is {version()}"
-    there, here = _flat(json.loads(stored["configuration"])), _flat(sweep.canonical())
+    there, here = _flat(_configuration("out", out, stored)), _flat(sweep.canonical())
     for key in {**here, **there}:
         if there.get(key) != here.get(key):
             return f"{key} is {there.get(key, 'absent')} there, and {here.get(key, 'absent')} here"

@@ -14,6 +14,7 @@ __all__ = [
     "StoreFailedError",
     "StoreLockedError",
     "closed_on_failure",
+    "damaged",
     "explained",
     "opening",
     "transaction",
@@ -23,6 +24,8 @@ FILE = "results.sqlite"
 """Name of the database in the folder of a sweep."""
 
 _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+# Without room for the memory that it shares with other processes, SQLite reports a failed disk.
+_FULL = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_SHMSIZE)
 
 
 class StoreLockedError(Exception):
@@ -72,7 +75,7 @@ def explained(out: Path) -> Iterator[None]:
         path, code = out / FILE, _code(failure)
         if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
             raise StoreLockedError(f"{path} is locked by another program") from None
-        if code == sqlite3.SQLITE_FULL:
+        if code in _FULL or _extended_code(failure) in _FULL:
             raise StoreFailedError(
                 f"the disk is full: {path} cannot grow; free some space"
             ) from None
@@ -96,11 +99,20 @@ def opening(what: str, out: Path) -> Iterator[None]:
         except sqlite3.DatabaseError as failure:
             if _code(failure) not in _DAMAGED:
                 raise
-            raise InvalidArgumentError(
-                what, out, f"{FILE} is damaged ({failure}); restore it, or delete the folder"
-            ) from None
+            raise damaged(what, out, str(failure)) from None
+
+
+def damaged(what: str, out: Path, reason: str) -> InvalidArgumentError:
+    """Return the refusal of a database that is not as it was written."""
+    return InvalidArgumentError(
+        what, out, f"{FILE} is damaged ({reason}); restore it, or delete the folder"
+    )
 
 
 def _code(failure: sqlite3.DatabaseError) -> int:
     """Return SQLite's primary code; the extended ones tell more than is needed here."""
-    return int(getattr(failure, "sqlite_errorcode", sqlite3.SQLITE_ERROR)) & 0xFF
+    return _extended_code(failure) & 0xFF
+
+
+def _extended_code(failure: sqlite3.DatabaseError) -> int:
+    return int(getattr(failure, "sqlite_errorcode", sqlite3.SQLITE_ERROR))

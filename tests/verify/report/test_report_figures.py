@@ -180,11 +180,11 @@ def test_a_threshold_is_where_a_share_crosses_one_half() -> None:
     rng = np.random.default_rng(0)
     rows = [row(2, 100, 0), row(2, 400, 100), row(4, 90, 20), row(4, 100, 70)]
     # A share that falls again is taken to stay where it was.
-    rows += [row(8, 10 * 4**i, 100 if i in (3, 11) else 0) for i in range(12)]
+    rows += [row(8, 10 * 4**i, 100 if i in (5, 11) else 0) for i in range(12)]
     found = sample_thresholds.thresholds(rows, "found", rng)
     # Shares of 0 and 1 stay what they are when the trials are drawn again.
     np.testing.assert_allclose(found[8, 2], np.full(2001, 200.0))
-    np.testing.assert_allclose(found[8, 8], np.full(2001, 320.0))
+    np.testing.assert_allclose(found[8, 8], np.full(2001, 5120.0))
     assert found[8, 4][0] == pytest.approx(90 * (100 / 90) ** 0.6)
     assert len(set(found[8, 4][1:])) > 1
 

@@ -158,6 +158,11 @@ def test_a_file_that_cannot_be_read_is_refused(path: str) -> None:
         read_config(Path(path))
 
 
+def test_a_byte_order_mark_is_no_part_of_the_text(tmp_path) -> None:
+    text = '[sweep]\nname = "x"\nkind = "theorem2"\n[grid]\nd = 4\nm = 3\n'
+    assert read(tmp_path, b"\xef\xbb\xbf" + text.encode()) == read(tmp_path, text)
+
+
 def test_a_device_without_end_is_refused() -> None:
     with pytest.raises(InvalidArgumentError, match="config=/dev/zero: is longer than 1 MiB"):
         read_config(Path("/dev/zero"))

@@ -202,3 +202,10 @@ def test_the_command_exports_what_the_database_holds(tmp_path, capsys) -> None:
     assert len(texts) == 3
     assert main([*arguments, "--export", "xlsx"]) == 2
     assert capsys.readouterr().err == "error: export=xlsx: must be one of csv, parquet\n"
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_the_half_of_a_file_that_a_killed_run_left_is_removed(store, form, tmp_path) -> None:
+    (tmp_path / f".trials.{form}.a1b2c3").write_text("half")
+    export_rows(store, form, tmp_path)
+    assert not list(tmp_path.glob(".trials*"))

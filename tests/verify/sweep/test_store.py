@@ -194,6 +194,46 @@ def test_a_damaged_database_is_refused(tmp_path, start: int) -> None:
         list(store.finished())
 
 
+@pytest.mark.parametrize(
+    ("edit", "reason"),
+    [
+        ("DROP TABLE trials", "a table is missing"),
+        ("DROP TABLE sweep", "a table is missing"),
+        ("DELETE FROM sweep WHERE key = 'configuration'", "what it is of is missing"),
+        ("UPDATE sweep SET value = '{' WHERE key = 'configuration'", "its configuration is none"),
+        ("UPDATE sweep SET value = '[]' WHERE key = 'configuration'", "its configuration is none"),
+    ],
+)
+def test_a_database_that_was_edited_is_refused(tmp_path, edit: str, reason: str) -> None:
+    Store.open(tmp_path, sweep()).__exit__(None, None, None)
+    with sqlite3.connect(tmp_path / FILE) as connection:
+        connection.execute(edit)
+    connection.close()
+    for use in (lambda: Store.open(tmp_path, sweep()), lambda: read_sweep(tmp_path)):
+        with pytest.raises(
+            InvalidArgumentError, match=rf"={tmp_path}: {FILE} is damaged \({reason}"
+        ):
+            use()
+
+
+def test_a_column_too_many_is_refused_before_any_work(tmp_path) -> None:
+    Store.open(tmp_path, sweep()).__exit__(None, None, None)
+    with sqlite3.connect(tmp_path / FILE) as connection:
+        connection.execute("ALTER TABLE trials ADD COLUMN note TEXT")
+    connection.close()
+    with pytest.raises(InvalidArgumentError, match="its columns are others"):
+        Store.open(tmp_path, sweep())
+
+
+def test_a_foreign_file_with_a_journal_beside_it_is_refused(tmp_path) -> None:
+    foreign(tmp_path / FILE)
+    (tmp_path / f"{FILE}-journal").touch()
+    before = (tmp_path / FILE).read_bytes()
+    with pytest.raises(InvalidArgumentError, match="a table is missing"):
+        Store.open(tmp_path, sweep())
+    assert (tmp_path / FILE).read_bytes() == before
+
+
 def test_a_creation_that_was_cut_short_is_begun_again(tmp_path) -> None:
     # SQLite makes the file before it writes a page.
     (tmp_path / FILE).touch()
@@ -284,9 +324,10 @@ def test_a_refused_request_leaves_no_folder_behind(tmp_path) -> None:
     def refuse() -> None:
         raise InvalidArgumentError("x", 1, "no")
 
-    with pytest.raises(InvalidArgumentError), held_folder(tmp_path / "new"):
-        refuse()
-    assert list(tmp_path.iterdir()) == []
+    for out in (tmp_path / "new", tmp_path / "new" / "and" / "within"):
+        with pytest.raises(InvalidArgumentError), held_folder(out):
+            refuse()
+        assert list(tmp_path.iterdir()) == []
     with pytest.raises(InvalidArgumentError), held_folder(tmp_path):
         refuse()
     assert list(tmp_path.iterdir()) == []

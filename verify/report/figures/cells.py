@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -19,6 +21,9 @@ __all__ = ["CellResult", "Slice", "SweepResult", "describe", "read_results", "sl
 # What kinds of trials call a success, and the loss in the end; the first that a kind has counts.
 _SUCCESSES = ("success", "reached")
 _LOSSES = ("sup_loss_upper", "population_loss", "final_loss")
+
+# What stands in the name of a file as it is; a law may be the path of a file itself, and long.
+_SHORT_NAME = re.compile(r"[\w.+:-]{1,60}", re.ASCII)
 
 _Found: TypeAlias = tuple[int, dict[str, int], list[float]]
 
@@ -107,7 +112,7 @@ class Slice:
     @property
     def suffix(self) -> str:
         """What the cells share, for the name of a file; empty if the sweep has no other cells."""
-        return "".join(f"_{axis}_{canonical(value)}" for axis, value in self.shared.items())
+        return "".join(f"_{axis}_{_in_a_name(value)}" for axis, value in self.shared.items())
 
 
 def read_results(store: Store) -> SweepResult:
@@ -159,3 +164,13 @@ def slices(result: SweepResult, shown: Sequence[str]) -> Iterator[Slice]:
         key = tuple(canonical(value) for value in values.values())
         parts.setdefault(key, Slice(values)).cells.append(cell)
     yield from parts.values()
+
+
+def _in_a_name(value: Value) -> str:
+    """Return a value as a part of a file's name, another one for every value."""
+    text = canonical(value)
+    if _SHORT_NAME.fullmatch(text):
+        return text
+    law, _, _ = text.partition("#")
+    stem = re.sub(r"[^A-Za-z0-9]+", "-", law.rpartition("/")[2])[:40].strip("-")
+    return f"{stem}-{hashlib.sha256(text.encode()).hexdigest()[:8]}".lstrip("-")

@@ -26,6 +26,7 @@ NEEDS: Sequence[str] = ("eta_scale",)
 _QUANTILES = (Fraction(1, 10), Fraction(1, 2), Fraction(9, 10))
 _LOSSES = {"sup_loss_upper": r"largest loss $(f - y)^2$ of an input"}
 _FLOOR = 1e-12  # smaller losses are drawn here; after a large step they are exp(-10^6) and less
+_CEILING = 1e12  # larger ones are drawn here; those of a diverging descent end where binary64 does
 
 Step = tuple[Fraction, Fraction]
 """A certified C, for eta >= C d^2, and the probability of failure from there on."""
@@ -106,12 +107,14 @@ def draw(
     for size, axes in panels(figure, list(found), **labels, title=title):
         known = [cell for cell in found[size] if cell.losses]
         scales = [float(cell.number("eta_scale")) for cell in known]
-        bands = [[max(loss, _FLOOR) for loss in _quantiles(cell.losses)] for cell in known]
+        bands = [
+            [min(max(loss, _FLOOR), _CEILING) for loss in _quantiles(cell.losses)] for cell in known
+        ]
         if known:
             low, median, high = zip(*bands, strict=True)
             style: dict[str, Any] = {"color": COLOURS[0], "alpha": 0.25, "linewidth": 0}
             axes.fill_between(scales, low, high, **style, label="from 10% to 90% of the draws")
-            label = rf"median (below {_FLOOR:g} drawn there)"
+            label = rf"median (beyond {_FLOOR:g} or {_CEILING:g} drawn there)"
             axes.plot(scales, median, "o-", color=COLOURS[0], markersize=3.5, label=label)
         axes.axhline(
             float(tolerance), color="0.35", linestyle=":", label=rf"$T = {float(tolerance):g}$"
