@@ -34,8 +34,8 @@ def steps() -> tuple[Step, ...]:
     return (
         Step(
             label="density",
-            statement=rf"\int_{{-1}}^{{1}} \phi_{{n}} (1 - y^{{2}})^{{(n - 3) / 2}} \mathrm{{d}} y ="
-            rf" 1, \quad {defined('phi_n')}",
+            statement=rf"\int_{{-1}}^{{1}} \phi_{{n}} (1 - y^{{2}})^{{(n - 3) / 2}} \mathrm{{d}} y"
+            rf" = 1, \quad {defined('phi_n')}",
             reason=r"The derivative of $y (1 - y^{2})^{(n - 1) / 2}$ is $(n (1 - y^{2}) - (n - 1))"
             r" (1 - y^{2})^{(n - 3) / 2}$ and integrates to $0$: the integral without $\phi_{n}$"
             r" goes down by $(n - 1) / n$ from $n$ to $n + 2$, as $1 / \phi_{n}$ does. Checked"

@@ -1,9 +1,10 @@
 """Independent calls on worker processes; one that dies takes only its own call with it.
 
-Every worker has a pipe of its own, whose far end it alone holds, and one call at a time. So a worker
-that is killed, be it in the middle of a message, can neither block the others nor leave it open which
-call it was at. That is why no pool of a library serves here: an executor of the standard library
-holds both ends of its pipes, and waits for ever for the rest of a message whose sender was killed.
+Every worker has a pipe of its own, whose far end it alone holds, and one call at a time. So a
+worker that is killed, be it in the middle of a message, can neither block the others nor leave it
+open which call it was at. That is why no pool of a library serves here: an executor of the standard
+library holds both ends of its pipes, and waits for ever for the rest of a message whose sender was
+killed.
 """
 
 from __future__ import annotations

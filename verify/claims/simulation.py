@@ -1,8 +1,8 @@
 """The evidence of a simulation: how often an event happens, against a bound stated before.
 
 Binary64 decides most draws. One whose verdict lies within its rounding error is decided again in
-ball arithmetic, and so is a fixed twentieth of all draws, to hold the kernels to account: if the two
-ever disagree, the cell is in error.
+ball arithmetic, and so is a fixed twentieth of all draws, to hold the kernels to account: if the
+two ever disagree, the cell is in error.
 """
 
 from __future__ import annotations

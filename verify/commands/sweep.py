@@ -57,9 +57,7 @@ def execute(options: argparse.Namespace) -> Outcome:
     from verify.sweep.export import FORMATS
 
     form = None if options.export is None else parse_choice("export", options.export, FORMATS)
-    with interruptible():
-        # It may be a pipe that nobody writes to.
-        sweep = read_config(config)
+    sweep = read_config(config)
     document = _run(sweep, out, form, options.scheduler, jobs, Progress(quiet=options.quiet))
 
     from verify.sweep.summary import show_summary

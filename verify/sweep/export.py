@@ -105,7 +105,7 @@ def export_rows(store: Store, form: str, out: Path) -> Exported:
     rows = _Counted(store)
     write = _write_parquet if form == "parquet" else _write_csv
     path = _path(form, out)
-    # This run holds the folder: what begins like this is the half of a file, of one that was killed.
+    # This run holds the folder: what begins like this is half a file, of a run that was killed.
     for half in out.glob(f".{path.name}.*"):
         half.unlink(missing_ok=True)
     write_atomically("export", path, lambda stream: write(stream, store, iter(rows)))
