@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN     = $(VENV)/bin
 
-.PHONY: verify test test-package lint types bench clean
+.PHONY: verify test test-package docs lint types bench clean
 
 verify: $(VENV)/.installed
 	$(BIN)/python -m verify
@@ -14,6 +14,9 @@ test: $(VENV)/.installed-test
 
 test-package: $(VENV)/.installed-test
 	$(BIN)/python -m pytest -m package
+
+docs: $(VENV)/.installed-docs
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs report/docs
 
 lint: $(VENV)/.installed-lint
 	$(BIN)/ruff check .
@@ -43,6 +46,10 @@ $(VENV)/.installed-test: pyproject.toml | $(BIN)/python
 $(VENV)/.installed-lint: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --editable '.[test,lint]'
 	touch $@ $(VENV)/.installed-test $(VENV)/.installed
+
+$(VENV)/.installed-docs: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --editable '.[docs]'
+	touch $@ $(VENV)/.installed
 
 $(VENV)/.installed-bench: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --editable '.[bench]'

@@ -102,6 +102,7 @@ def test_a_good_page_passes(collect: Collect, run_page: RunPage) -> None:
         GOOD.replace("xorverify ...", "...\nmore"),
         GOOD.replace("xorverify ...", "xorverify\n..."),
         GOOD.replace("--version", "--versions"),
+        "```console\n$ python -c 'print(1); print(2)'\n1\n```\n",
         "    xorverify show no-such-claim\n",
         "    xorverify compare --d 8 --m 16 --step 1\n",
         "    xorverify theorem2 --d 8\n",

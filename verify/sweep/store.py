@@ -228,6 +228,8 @@ def read_sweep(out: Path, *, what: str = "sweep") -> Store:
     _refuse_foreign(what, out)
     connection = _connect_to_read(out)
     with closed_on_failure(connection), opening(what, out):
+        if _scalar(connection, "PRAGMA page_count") == 0:
+            raise InvalidArgumentError(what, out, f"{FILE} is still empty; run the sweep")
         stored = _facts(what, out, connection)
         if stored["schema"] != str(_SCHEMA):
             raise InvalidArgumentError(

@@ -237,6 +237,8 @@ def test_a_foreign_file_with_a_journal_beside_it_is_refused(tmp_path) -> None:
 def test_a_creation_that_was_cut_short_is_begun_again(tmp_path) -> None:
     # SQLite makes the file before it writes a page.
     (tmp_path / FILE).touch()
+    with pytest.raises(InvalidArgumentError, match="is still empty; run the sweep"):
+        read_sweep(tmp_path)
     with Store.open(tmp_path, sweep()) as store:
         assert list(store.rows()) == []
 
