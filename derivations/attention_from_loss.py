@@ -40,6 +40,8 @@ def derive(title: str) -> Derivation:
         r" and $(f(x) - y)^{2} \le T < 1$ for every input $x$.",
         steps=(
             Step(
+                label="mean",
+                uses=("moments:rule", "population:cross"),
                 statement=r"\mathbb{E} [f | x_{a} = 1, x_{b} = -1] = \gamma_{a} \tilde{\gamma}_{b}"
                 r" + \gamma_{b} \tilde{\gamma}_{a} - \langle \gamma, \tilde{\gamma} \rangle",
                 reason=r"$\mathbb{E} [f | x_{a} = 1, x_{b} = -1] = -\mathbb{E} [p q (1 + x_{a}) (1"
@@ -47,6 +49,8 @@ def derive(title: str) -> Derivation:
                 check=_check_mean,
             ),
             Step(
+                label="bound",
+                uses=("mean",),
                 statement=r"\gamma_{a} \tilde{\gamma}_{b} + \gamma_{b} \tilde{\gamma}_{a} - \langle"
                 r" \gamma, \tilde{\gamma} \rangle \ge 1 - \sqrt{T}",
                 reason=r"$y = -x_{a} x_{b} = 1$ on these inputs, so that $f \ge 1 - \sqrt{T}$ on"
@@ -54,6 +58,8 @@ def derive(title: str) -> Derivation:
                 check=_check_bound,
             ),
             Step(
+                label="product",
+                uses=("bound",),
                 statement=r"(\gamma_{a} - \gamma_{b}) (\tilde{\gamma}_{b} - \tilde{\gamma}_{a}) \ge"
                 r" 1 - \sqrt{T}",
                 reason=r"It exceeds the left-hand side of the step before by $\sum_{k \notin S}"
@@ -61,6 +67,8 @@ def derive(title: str) -> Derivation:
                 check=_check_product,
             ),
             Step(
+                label="differences",
+                uses=("product",),
                 statement=r"|\gamma_{a} - \gamma_{b}| \ge 1 - \sqrt{T}, \quad |\tilde{\gamma}_{a} -"
                 r" \tilde{\gamma}_{b}| \ge 1 - \sqrt{T}",
                 reason=r"Neither difference is larger than $1$ in absolute value, so neither is"
@@ -68,6 +76,8 @@ def derive(title: str) -> Derivation:
                 check=_check_factors,
             ),
             Step(
+                label="weights",
+                uses=("product", "differences"),
                 statement=r"\gamma_{a}, \tilde{\gamma}_{b} \ge 1 - \sqrt{T} \text{ or } \gamma_{b},"
                 r" \tilde{\gamma}_{a} \ge 1 - \sqrt{T}",
                 reason=r"The product is positive, so that the two differences have one sign; the"
@@ -75,6 +85,7 @@ def derive(title: str) -> Derivation:
                 check=_check_weights,
             ),
             Step(
+                uses=("weights",),
                 statement=r"\max(\min(\gamma_{a}, \tilde{\gamma}_{b}), \min(\gamma_{b},"
                 r" \tilde{\gamma}_{a})) \ge 1 - \sup_{x} |f(x) - y| \text{ at instances}",
                 reason=r"Independent check: all $2^{d}$ inputs in exact rational arithmetic, $d ="

@@ -56,6 +56,8 @@ def derive(title: str) -> Derivation:
     along_tilde = along.xreplace(SWAP)
     steps = (
         Step(
+            label="loss",
+            uses=("moments:four-forms", "population:square", "population:loss"),
             statement=equation("L", general_loss()),
             reason=r"The formula of softmax, and the derivation too: the moment rule holds for"
             r" all real coefficients, the label has nothing to do with the weights, and neither"
@@ -65,6 +67,7 @@ def derive(title: str) -> Derivation:
             check=_check_loss,
         ),
         Step(
+            uses=("loss",),
             statement=r"L = 2^{-d} \sum_{x} (f(x) - y(x))^{2}, \quad d = 2, \ldots, 7",
             reason=r"Independent check: all $2^{d}$ inputs in exact rational arithmetic, weights of"
             r" any sign and sum; as polynomials in $2 d$ free symbols for $d = 2, 3$.",
@@ -72,6 +75,8 @@ def derive(title: str) -> Derivation:
             method=Method.INSTANCES,
         ),
         Step(
+            label="slopes",
+            uses=("loss",),
             statement=equation(
                 r"g_{i} = \frac{\partial L}{\partial \gamma_{i}}", Entry(slopes(), i)
             ),
@@ -82,6 +87,8 @@ def derive(title: str) -> Derivation:
             ),
         ),
         Step(
+            label="chain",
+            uses=("slopes", "softmax:attention", "softmax:jacobian", "gradient:query"),
             statement=r"\nabla_{\theta} L = \sum_{i} w_{i} v_{i}, \quad w_{i} = \sum_{k} g_{k}"
             r" \frac{\partial \gamma_{k}}{\partial s_{i}}; \quad w_{i} = \gamma_{i} (g_{i} -"
             r" \langle \gamma, g \rangle) \text{ for softmax}",
@@ -92,6 +99,8 @@ def derive(title: str) -> Derivation:
             check=_check_softmax,
         ),
         Step(
+            label="pointwise",
+            uses=("slopes", "chain"),
             statement=equation(r"w_{i} = \phi'_{i} g_{i}; \quad A \cdot \nabla_{\theta} L", along),
             reason=r"If $\gamma_{i} = \phi(s_{i})$, only $\gamma_{i}$ depends on $s_{i}$. Checked"
             r" against the derivative of $L$ while $D \gamma_{i} = \phi'_{i} t_{i}$, term by term;"
@@ -99,6 +108,7 @@ def derive(title: str) -> Derivation:
             check=_check_pointwise,
         ),
         Step(
+            uses=("pointwise",),
             statement=r"\nabla_{\theta} L \text{ and } \nabla_{\tilde{\theta}} L \text{ at }"
             r" (d, m) = (2, 1), (2, 2), (3, 1), \quad \phi \text{ any function}",
             reason=r"Independent check: $L$ written out over all inputs with an undefined function"
@@ -107,8 +117,8 @@ def derive(title: str) -> Derivation:
             check=_check_explicit,
             method=Method.INSTANCES,
         ),
-        *map_steps(LINEAR),
-        *map_steps(ERF),
+        *map_steps(LINEAR, label="linear", general="pointwise"),
+        *map_steps(ERF, label="erf", general="pointwise"),
     )
     return Derivation(
         name="attention_maps",

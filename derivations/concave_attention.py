@@ -80,6 +80,7 @@ def derive(title: str) -> Derivation:
 def _steps(in_sigma: sp.Expr) -> tuple[Step, ...]:
     return (
         Step(
+            label="leverage",
             statement=r"s_{k}^{2} \le h_{k} |s|^{2} \text{ for every } s = V \theta",
             reason=r"$s = H s$, so $s_{k} = \langle H_{k}, s \rangle$ with the column $H_{k} = H"
             r" e_{k}$, and $|H_{k}|^{2} = h_{k}$. Cauchy's inequality; if $h_{k} = 0$, $s_{k} ="
@@ -87,6 +88,8 @@ def _steps(in_sigma: sp.Expr) -> tuple[Step, ...]:
             check=_check_leverage,
         ),
         Step(
+            label="share",
+            uses=("sizes", "leverage"),
             statement=r"\gamma_{a}^{2} \le h |\gamma|^{2}, \quad \gamma_{b}^{2} \le h |\gamma|^{2},"
             r" \quad \tilde{\gamma}_{a}^{2}, \tilde{\gamma}_{b}^{2} \le h |\tilde{\gamma}|^{2}",
             reason=r"Let $k$ be the position with the largest $|s_{k}|$; if that is $0$, so is"
@@ -96,6 +99,8 @@ def _steps(in_sigma: sp.Expr) -> tuple[Step, ...]:
             check=_check_share,
         ),
         Step(
+            label="correlation",
+            uses=("share", "population:cross"),
             statement=r"M^{2} \le (\gamma_{a}^{2} + \gamma_{b}^{2}) (\tilde{\gamma}_{a}^{2} +"
             r" \tilde{\gamma}_{b}^{2}) \le 4 h^{2} |\gamma|^{2} |\tilde{\gamma}|^{2}",
             reason=r"The difference is $(\gamma_{a} \tilde{\gamma}_{a} - \gamma_{b}"
@@ -103,6 +108,8 @@ def _steps(in_sigma: sp.Expr) -> tuple[Step, ...]:
             check=_check_correlation,
         ),
         Step(
+            label="size",
+            uses=("share", "population:quartic"),
             statement=r"Q \ge (1 - 2 h) |\gamma|^{2} |\tilde{\gamma}|^{2}",
             reason=r"$Q = |\gamma|^{2} |\tilde{\gamma}|^{2} + 2 \langle \gamma, \tilde{\gamma}"
             r" \rangle^{2} - 2 \sum_{i} \gamma_{i}^{2} \tilde{\gamma}_{i}^{2}$, and $\gamma_{i}^{2}"
@@ -110,6 +117,8 @@ def _steps(in_sigma: sp.Expr) -> tuple[Step, ...]:
             check=_check_size,
         ),
         Step(
+            label="floor",
+            uses=("correlation", "size", "population:square"),
             statement=equation(r"L \ge 1 - \frac{M^{2}}{Q} \ge L_{\min}", floor())
             + r" \text{ for every support, all } \theta, \tilde{\theta} \text{ and every } c",
             reason=r"$L = 1 - 2 c M + c^{2} Q$, and $L - 1 + M^{2} / Q = (c Q - M)^{2} / Q$. If $Q"
@@ -117,6 +126,7 @@ def _steps(in_sigma: sp.Expr) -> tuple[Step, ...]:
             check=_check_floor,
         ),
         Step(
+            uses=("floor",),
             statement=equation(r"\frac{d}{d h} L_{\min}", sp.factor(sp.diff(floor(), h)))
             + r" < 0, \quad L_{\min} > 0 \Leftrightarrow h < \frac{\sqrt{5} - 1}{4}",
             reason=r"So any upper bound of the leverages below $1/2$ gives a floor. They sum to"
@@ -125,6 +135,7 @@ def _steps(in_sigma: sp.Expr) -> tuple[Step, ...]:
             check=_check_monotone,
         ),
         Step(
+            uses=("floor",),
             statement=r"h_{k} \le \frac{|v_{k}|^{2}}{\sigma^{2}}, \quad"
             rf" |v_{{i}}| = 1 \Rightarrow L \ge {latex(in_sigma)} \text{{ if }} \sigma^{{2}} > 2",
             reason=r"With $w = (V^{T} V)^{-1} v_{k}$, $h_{k} = v_{k} \cdot w = |V w|^{2} \ge"
@@ -134,6 +145,7 @@ def _steps(in_sigma: sp.Expr) -> tuple[Step, ...]:
             check=lambda: _check_singular(in_sigma),
         ),
         Step(
+            uses=("floor",),
             statement=r"\min_{c} L = 1 - \frac{(\mathbb{E} [p q x_{a} x_{b}])^{2}}{\mathbb{E}"
             r" [p^{2} q^{2}]} \ge L_{\min} \text{ at instances}",
             reason=r"Independent check: all $2^{d}$ inputs in exact rational arithmetic, $\phi(s) ="

@@ -79,6 +79,14 @@ def derive(title: str) -> Derivation:
 def _gain_steps() -> tuple[Step, ...]:
     return (
         Step(
+            label="inverse",
+            uses=(
+                "slope",
+                "theorem2:largest-score",
+                "theorem2:sum-of-scores",
+                "theorem2:sum-of-squares",
+                "theorem2:overlap",
+            ),
             statement=r"\mathbb{E} [1 / g^{+}(\rho); |\rho| \le \rho_{0}] \ge \frac{1 - 2"
             r" T_{m}(\rho_{0})}{g^{+}(0)}, \quad (1 - p) (1 - 2 T_{m}(\rho_{0})) \ge 1 - p - 2"
             rf" T_{{m}}(\rho_{{0}}), \quad {defined('p_scores')}",
@@ -90,6 +98,8 @@ def _gain_steps() -> tuple[Step, ...]:
             lemmas=(JENSEN, COORDINATE_TAIL, UNION_BOUND),
         ),
         Step(
+            label="gain",
+            uses=("direction", "norm", "inverse"),
             statement=r"\phi_{m} \mathbb{E} \left[\frac{|\bar{W} \cdot n'| - t''}{g^{+}}\right]"
             rf" \ge {latex(_gain())} - {latex(phi_m * symbol('t_second') * _fast)}"
             r" \text{ if not negative}",
@@ -106,6 +116,16 @@ def _gain_steps() -> tuple[Step, ...]:
 def _loss_steps() -> tuple[Step, ...]:
     return (
         Step(
+            label="both",
+            uses=(
+                "slope",
+                "average",
+                "direction",
+                "inverse",
+                "score_bounds:moved-norm",
+                "score_bounds:weights",
+                "theorem2:mean-inverse",
+            ),
             statement=r"\phi_{m} \mathbb{E} \left[\min(H, \tilde{H})_{+} (1 / g - 1 / g^{+})"
             r"\right] \le \frac{R}{2 \pi} \left(\frac{I_{1}}{2 \alpha} - \frac{1 - 2"
             r" T_{m}(\rho_{0})}{g^{+}(0)}\right), \quad \phi_{m} \mathbb{E} \frac{t''}{g} \le"
@@ -120,6 +140,8 @@ def _loss_steps() -> tuple[Step, ...]:
             lemmas=(JENSEN, INVARIANCE, NEGATIVE_MOMENTS),
         ),
         Step(
+            label="rest",
+            uses=("slope", "frozen", "score_bounds:norm", "theorem2:density", "theorem2:tail"),
             statement=rf"P(\text{{what is left out}}) \le {latex(_left_out())}",
             reason=r"For both signs of $\Delta$: a score of the support above $\sigma$, two"
             r" positions; $y > y_{1}$ although one of $H$, $\tilde{H}$ exceeds $g^{+} \zeta \ge"
@@ -145,6 +167,7 @@ def _left_out() -> sp.Expr:
 
 def _total() -> Step:
     return Step(
+        uses=("limit", "signs", "interval", "average", "third", "gain", "both", "rest"),
         statement=rf"P(\text{{one step fails for all large }} \eta) \ge"
         rf" {defined('failure_lower')}",
         reason=r"The steps before, put together: both signs of $\Delta$ of the gain less the three"

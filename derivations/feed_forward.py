@@ -66,6 +66,8 @@ def derive(title: str) -> Derivation:
     steps = (
         orthonormality(),
         Step(
+            label="conditional",
+            uses=("orthonormal",),
             statement=r"\mathbb{E} [\chi_{S} | x_{T}] = \chi_{S} \text{ if } S \subset T, \quad"
             r" \mathbb{E} [\chi_{S} | x_{T}] = 0 \text{ otherwise}",
             reason=r"Given the signs $x_{T}$ at the positions of $T$, the others are independent"
@@ -75,6 +77,7 @@ def derive(title: str) -> Derivation:
             check=_check_conditional_mean,
         ),
         Step(
+            label="predictor",
             statement=r"\mathbb{E} [(g - y)^{2} | x_{T}] = 1 - e^{2} + (g - e)^{2} \ge 1 - e^{2},"
             r" \quad e = \mathbb{E} [y | x_{T}]",
             reason=r"Given $x_{T}$, $g$ is a number and $y$ a sign, $1$ with probability $(1 + e)"
@@ -82,6 +85,8 @@ def derive(title: str) -> Derivation:
             check=_check_best_predictor,
         ),
         Step(
+            label="best",
+            uses=("conditional", "predictor"),
             statement=r"\min_{g} \mathbb{E} (g - y)^{2} = 0 \text{ if } S \subset T, \quad"
             r" \min_{g} \mathbb{E} (g - y)^{2} = 1 \text{ otherwise}",
             reason=r"$e^{2}$ is $1$ or $0$. There is nothing in between: off the supports within"
@@ -89,6 +94,7 @@ def derive(title: str) -> Derivation:
             check=_check_best_loss,
         ),
         Step(
+            label="share",
             statement=r"P(S \subset T) = \prod_{i = 0}^{k - 1} \frac{r - i}{d - i} ="
             r" \frac{\binom{r}{k}}{\binom{d}{k}}",
             reason=r"Draw the positions of $S$ one at a time: each of the first $k$ must be one"
@@ -96,6 +102,8 @@ def derive(title: str) -> Derivation:
             check=_check_share,
         ),
         Step(
+            label="average",
+            uses=("best", "share"),
             statement=r"\mathbb{E}_{S} \min_{g} \mathbb{E} (g - y)^{2} = 1 -"
             r" \frac{\binom{r}{k}}{\binom{d}{k}}, \quad k = 2: \quad 1 - \frac{r (r - 1)}{d (d -"
             r" 1)}",
@@ -113,6 +121,7 @@ def derive(title: str) -> Derivation:
             check=_check_root,
         ),
         Step(
+            uses=("share",),
             statement=r"1 - \frac{\binom{r}{k}}{\binom{d}{k}} \le \epsilon \Rightarrow r \ge (1 -"
             r" \epsilon)^{1 / k} d",
             reason=r"$(r - i) / (d - i) \le r / d$ for $0 \le i < d$ and $r \le d$, so that $1 -"
@@ -141,6 +150,7 @@ def derive(title: str) -> Derivation:
             check=_check_one_unit,
         ),
         Step(
+            uses=("average",),
             statement=r"\binom{d}{k}^{-1} \sum_{S} \min_{g} 2^{-d} \sum_{x} (g(x_{T}) -"
             r" \chi_{S}(x))^{2} = 1 - \frac{\binom{r}{k}}{\binom{d}{k}}, \quad d = 2, \ldots, 6",
             reason=r"Independent check: all $2^{d}$ inputs, sorted by what is read, and all"

@@ -52,6 +52,8 @@ def derive(title: str) -> Derivation:
     steps = (
         orthonormality(),
         Step(
+            label="projection",
+            uses=("orthonormal",),
             statement=r"\mathbb{E} (\sum_{j} c_{j} h_{j} - y)^{2} = 1 - \sum_{j} e_{j}^{2} +"
             r" \sum_{j} (c_{j} - e_{j})^{2}, \quad e_{j} = \mathbb{E} y h_{j}",
             reason=r"$h_{0} = 1, h_{1}, \ldots, h_{D'}$ is an orthonormal basis of the span of"
@@ -62,11 +64,15 @@ def derive(title: str) -> Derivation:
             check=_check_projection,
         ),
         Step(
+            label="intercept",
+            uses=("orthonormal",),
             statement=r"e_{0} = \mathbb{E} \chi_{S} = 0",
             reason=r"Parities have mean $0$: the intercept is of no use, and counts for nothing.",
             check=_check_intercept,
         ),
         Step(
+            label="bessel",
+            uses=("orthonormal", "projection"),
             statement=r"W_{j} = \sum_{|S| = k} (\mathbb{E} \chi_{S} h_{j})^{2} \le 1",
             reason=r"Bessel's inequality: by the identity above with the parts exchanged, the"
             r" parities being orthonormal, $0 \le \mathbb{E} (h_{j} - \sum_{S} e_{S}"
@@ -75,6 +81,8 @@ def derive(title: str) -> Derivation:
             check=_check_bessel,
         ),
         Step(
+            label="average",
+            uses=("projection", "intercept", "bessel"),
             statement=r"\mathbb{E}_{S} \min_{c} \mathbb{E} (\sum_{j} c_{j} h_{j} - y)^{2} = 1 -"
             r" \binom{d}{k}^{-1} \sum_{j = 1}^{D'} W_{j}",
             reason=r"The least loss is $1 - \sum_{j} e_{j}^{2}$ for each of the $\binom{d}{k}$"
@@ -86,12 +94,15 @@ def derive(title: str) -> Derivation:
             method=Method.INSTANCES,
         ),
         Step(
+            label="bound",
+            uses=("bessel", "average"),
             statement=r"\mathbb{E}_{S} \min_{c} \mathbb{E} (\sum_{j} c_{j} h_{j} - y)^{2} \ge 1 -"
             r" \frac{D'}{\binom{d}{k}} \ge 1 - \frac{D}{\binom{d}{k}}",
             reason=r"$W_{j} \le 1$ and $D' \le D$.",
             check=_check_bound,
         ),
         Step(
+            uses=("orthonormal", "projection", "average", "bound"),
             statement=r"W_{1} = \ldots = W_{D} = 1 \text{ if the features are } D \text{ parities"
             r" of degree } k",
             reason=r"So the bound is attained, $D$ losses being $0$ and all others $1$; it is by"
@@ -100,6 +111,7 @@ def derive(title: str) -> Derivation:
             check=_check_attained,
         ),
         Step(
+            uses=("projection", "bound"),
             statement=r"|\{S : \min_{c} \mathbb{E} (\sum_{j} c_{j} h_{j} - y)^{2} \le"
             r" \epsilon\}| \le \frac{D}{1 - \epsilon}",
             reason=r"The losses are at most $1$ and miss it by at most $D$ in total; each of these"
@@ -107,6 +119,7 @@ def derive(title: str) -> Derivation:
             check=_check_count,
         ),
         Step(
+            uses=("bound",),
             statement=r"\text{an average of at most } \epsilon \text{ needs } D \ge (1 -"
             r" \epsilon) \binom{d}{k} \ge (1 - \epsilon) \left(\frac{d}{k}\right)^{k}",
             reason=r"$(d - i) / (k - i) \ge d / k$ for $0 \le i < k \le d$. For $d \ge 2 k$ that is"
@@ -114,6 +127,7 @@ def derive(title: str) -> Derivation:
             check=_check_growth,
         ),
         Step(
+            uses=("average", "bound"),
             statement=r"\binom{d}{k}^{-1} \sum_{S} \min_{w, w_{0}} 2^{-d} \sum_{x} (w \cdot"
             r" \phi(x) + w_{0} - \chi_{S}(x))^{2} = 1 - \binom{d}{k}^{-1} \sum_{j} W_{j} \ge 1 -"
             r" \frac{D'}{\binom{d}{k}}, \quad d = 3, 4, 5",

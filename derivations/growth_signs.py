@@ -138,6 +138,7 @@ def steps() -> tuple[Step, ...]:
             r"$u^{2}$ times its derivative is the expression of the obligation.",
             quotient=sp.sinh(u_real) / u_real,
             factor=u_real**2,
+            label="sinh-rate",
         ),
     )
 

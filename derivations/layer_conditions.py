@@ -50,6 +50,7 @@ def steps() -> tuple[Step, ...]:
             check=_check_key_of_the_bit,
         ),
         Step(
+            uses=("transformer:mask", "population:loss", "zero:loss"),
             statement=equation(
                 r"\sum_{i} \gamma_{i}", PowerSum(attention_with_cls(cls_mass)).subs(PowerSum(E), Z)
             )
@@ -61,6 +62,8 @@ def steps() -> tuple[Step, ...]:
             check=_check_unmasked,
         ),
         Step(
+            label="gain",
+            uses=("population:square", "population:cross", "population:quartic", "population:loss"),
             statement=equation(r"L(g) - L(1)", sp.factor(_gain_excess())),
             reason=r"Without (3): readings $g p$ and $\tilde{g} q$ matter through their product $g"
             r" \tilde{g}$ alone, which is written $g$ here: gains $g$ and $1/g$ change nothing."
@@ -69,6 +72,8 @@ def steps() -> tuple[Step, ...]:
             check=_check_gain,
         ),
         Step(
+            label="residual",
+            uses=("moments:rule",),
             statement=equation(
                 r"w^{1} \cdot y = p + r, \; w^{2} \cdot y = q + \tilde{r}: \quad"
                 r" L' - L",
@@ -101,6 +106,7 @@ def steps() -> tuple[Step, ...]:
             ),
         ),
         Step(
+            uses=("population:quartic", "population:loss"),
             statement=equation(r"\gamma_{a} = \tilde{\gamma}_{a} = 0: \quad L", _dropped_loss())
             + r" \ge 1",
             reason=r"Without (4): dropout that takes the weight of $a$ from both heads leaves"
@@ -108,6 +114,7 @@ def steps() -> tuple[Step, ...]:
             check=_check_dropout,
         ),
         Step(
+            uses=("moments:rule",),
             statement=equation(r"f = - \frac{p + q}{2}: \quad L", _loss_of_mean()) + r" > 1",
             reason=r"Without (4): a readout that is no product. The mean of the readings is odd in"
             r" $x$ and the label even, so $\mathbb{E} [f y] = 0$.",

@@ -74,6 +74,7 @@ def derive(title: str) -> Derivation:
 def _steps() -> tuple[Step, ...]:
     return (
         Step(
+            label="forms",
             statement=r"p q = x^{T} V A V^{T} x \in F, \quad A = \frac{1}{2} (\theta"
             r" \tilde{\theta}^{T} + \tilde{\theta} \theta^{T})",
             reason=r"$p = x^{T} V \theta$ and $q = x^{T} V \tilde{\theta}$. Checked for every"
@@ -82,6 +83,8 @@ def _steps() -> tuple[Step, ...]:
             method=Method.INSTANCES,
         ),
         Step(
+            label="orthonormal",
+            uses=("moments:four-forms", "moments:signs"),
             statement=r"\mathbb{E} [x_{a} x_{b} \cdot x_{i} x_{k}] = \delta_{ia} \delta_{kb} +"
             r" \delta_{ib} \delta_{ka}, \quad \mathbb{E} [x_{a} x_{b}] = 0",
             reason=r"The moment rule, for $a \ne b$ and any $i$, $k$: $1$ and the $x_{i} x_{j}$, $i"
@@ -89,6 +92,8 @@ def _steps() -> tuple[Step, ...]:
             check=_check_orthonormal,
         ),
         Step(
+            label="projection",
+            uses=("forms", "orthonormal"),
             statement=r"\mathbb{E} (x_{a} x_{b} - g)^{2} = 1 - \lambda_{ab} + \mathbb{E} (P x_{a}"
             r" x_{b} - g)^{2} \ge 1 - \lambda_{ab}, \quad g \in F",
             reason=r"$x_{a} x_{b} - P x_{a} x_{b}$ is orthogonal to $F$. So for a single support"
@@ -96,6 +101,8 @@ def _steps() -> tuple[Step, ...]:
             check=_check_projection,
         ),
         Step(
+            label="trace",
+            uses=("orthonormal",),
             statement=r"\lambda_{0} + \sum_{i < j} \lambda_{ij} = r",
             reason=r"With an orthonormal basis $u_{1}, \ldots, u_{r}$ of $F$, $\lambda_{ij} ="
             r" \sum_{l} \mathbb{E} [u_{l} x_{i} x_{j}]^{2}$, and for each $l$ the squares add up to"
@@ -105,6 +112,7 @@ def _steps() -> tuple[Step, ...]:
             method=Method.INSTANCES,
         ),
         Step(
+            uses=("projection", "trace"),
             statement=r"\frac{2}{d (d - 1)} \sum_{i < j} L^{*}_{ij} \ge"
             rf" {latex(mean_bound())} \ge {latex(loose_bound())}",
             reason=r"The mean of the two previous steps; $r \le m (m + 1) / 2$, the dimension of"
@@ -112,6 +120,7 @@ def _steps() -> tuple[Step, ...]:
             check=_check_mean,
         ),
         Step(
+            uses=("orthonormal",),
             statement=r"r = \frac{k (k + 1)}{2} - \max(n_{1} - 1, 0), \quad n_{1} = \text{number of"
             r" leverages equal to } 1",
             reason=r"Let the columns of $V$ be independent, $k = m$: $A \mapsto V A V^{T}$ is"
@@ -123,6 +132,7 @@ def _steps() -> tuple[Step, ...]:
             method=Method.INSTANCES,
         ),
         Step(
+            uses=("projection", "trace"),
             statement=r"\text{the number of supports } \{i, j\} \text{ with } L^{*}_{ij} \le"
             r" \epsilon \text{ is at most } \frac{r - \lambda_{0}}{1 - \epsilon}",
             reason=r"For each of them $\lambda_{ij} \ge 1 - \epsilon$, all others are not negative,"
@@ -130,6 +140,7 @@ def _steps() -> tuple[Step, ...]:
             check=_check_count,
         ),
         Step(
+            uses=("projection", "trace"),
             statement=r"\lambda_{0} + \sum_{i < j} \lambda_{ij} = r, \quad L \ge 1 - \lambda_{ab}"
             r" \text{ at instances}",
             reason=r"Independent check: all $2^{d}$ inputs in exact rational arithmetic, the"

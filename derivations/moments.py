@@ -228,6 +228,7 @@ def derive(title: str) -> Derivation:
             ),
         ),
         Step(
+            label="signs",
             uses=("rule",),
             statement=r"\mathbb{E} x_{a}^{2r} = 1, \quad \mathbb{E} x_{a}^{2} x_{b}^{2} = 1, \quad"
             r" \mathbb{E} x_{a} x_{b} = \mathbb{E} x_{a}^{3} x_{b} = 0",

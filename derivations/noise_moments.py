@@ -21,6 +21,8 @@ def steps() -> tuple[Step, ...]:
     """Return the steps on the moments of the noises."""
     return (
         Step(
+            label="direction",
+            uses=("theorem2:density",),
             statement=r"\phi_{m} \mathbb{E} |n'_{1}| = \frac{1}{\pi}",
             reason=r"$n'$ is uniform on the sphere of $\mathbb{R}^{m - 1}$, so that $\mathbb{E}"
             r" |n'_{1}| = 2 \phi_{m - 1} / (m - 2)$.",
@@ -29,6 +31,8 @@ def steps() -> tuple[Step, ...]:
             lemmas=(COORDINATE_LAW, INVARIANCE),
         ),
         Step(
+            label="square",
+            uses=("antisymmetric:sum-of-weights", "score_bounds:weights"),
             statement=rf"\mathbb{{E}} |\bar{{W}}|^{{2}} \ge {defined('a_square')} \text{{ given"
             r" the scores}",
             reason=r"The weights of $\bar{W}$ are $c' = (c^{\circ} + \tilde{c}^{\circ}) / 2$, and"
@@ -40,6 +44,8 @@ def steps() -> tuple[Step, ...]:
             lemmas=(INVARIANCE,),
         ),
         Step(
+            label="norm",
+            uses=("square",),
             statement=rf"\mathbb{{E}} |\bar{{W}}| \ge {defined('E_W')}",
             reason=r"$\mathbb{E} |W|^{4} \le (1 + 2 / (m - 1)) (\mathbb{E} |W|^{2})^{2}$, as the"
             r" square of an inner product of independent directions in $\mathbb{R}^{m - 1}$ has"
@@ -50,6 +56,8 @@ def steps() -> tuple[Step, ...]:
             lemmas=(HOELDER, INVARIANCE),
         ),
         Step(
+            label="third",
+            uses=("slope", "norm", "score_bounds:norm"),
             statement=r"\mathbb{E} (\max(H, \tilde{H})_{+})^{3} \le \mathbb{E} H_{+}^{3} +"
             rf" \mathbb{{E}} \tilde{{H}}_{{+}}^{{3}} \le {defined('E_3')}",
             reason=r"$\mathbb{E} H_{+}^{3} = \mathbb{E} |H|^{3} / 2$, as $-n'$ and $n'$ have the"

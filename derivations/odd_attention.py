@@ -64,6 +64,8 @@ def derive(title: str) -> Derivation:
 def _steps(opposite: sp.Expr) -> tuple[Step, ...]:
     return (
         Step(
+            label="slopes",
+            uses=("attention_maps:loss", "attention_maps:slopes"),
             statement=r"\tilde{g}_{i} = -g_{i} \text{ at } \tilde{\gamma} = -\gamma, \quad"
             r" \frac{\partial (x_{a} x_{b} - p q)^{2}}{\partial \tilde{\gamma}_{i}} ="
             r" -\frac{\partial (x_{a} x_{b} - p q)^{2}}{\partial \gamma_{i}} \text{ at } q = -p",
@@ -73,6 +75,8 @@ def _steps(opposite: sp.Expr) -> tuple[Step, ...]:
             check=_check_slopes,
         ),
         Step(
+            label="gradients",
+            uses=("slopes", "attention_maps:pointwise"),
             statement=r"\nabla_{\tilde{\theta}} L = \sum_{i} \tilde{g}_{i} \phi'(\tilde{s}_{i})"
             r" v_{i} = -\nabla_{\theta} L \text{ at } \tilde{\theta} = -\theta",
             reason=r"$\tilde{s} = -s$, and the derivative of an odd function is even. Contracted"
@@ -80,6 +84,8 @@ def _steps(opposite: sp.Expr) -> tuple[Step, ...]:
             check=_check_gradients,
         ),
         Step(
+            label="opposite",
+            uses=("slopes", "gradients"),
             statement=r"\tilde{\theta} = -\theta, \; \tilde{\gamma} = -\gamma, \; f = p^{2} \ge 0"
             r" \text{ after any number of steps, of any sizes}",
             reason=r"By induction: $\tilde{\theta} - \eta \nabla_{\tilde{\theta}} L = -(\theta -"
@@ -89,6 +95,8 @@ def _steps(opposite: sp.Expr) -> tuple[Step, ...]:
             check=_check_step,
         ),
         Step(
+            label="half",
+            uses=("opposite", "moments:signs"),
             statement=r"L = \frac{1}{2} \mathbb{E} [(p^{2} - 1)^{2} | y = 1] + \frac{1}{2}"
             r" \mathbb{E} [(p^{2} + 1)^{2} | y = -1] \ge \frac{1}{2}",
             reason=r"$\mathbb{E} y = 0$, so half of the inputs have $y = -1$, where $f = p^{2} \ge"
@@ -98,6 +106,7 @@ def _steps(opposite: sp.Expr) -> tuple[Step, ...]:
             check=_check_half,
         ),
         Step(
+            uses=("attention_maps:loss",),
             statement=equation("L", opposite)
             + r" = \frac{1}{2} \text{ at } \gamma_{a} = -\gamma_{b} = \frac{1}{2}, \; \gamma_{i} ="
             r" 0 \text{ else}",
@@ -107,6 +116,7 @@ def _steps(opposite: sp.Expr) -> tuple[Step, ...]:
             check=lambda: _check_equality(opposite),
         ),
         Step(
+            uses=("opposite", "half"),
             statement=r"\tilde{\theta} = -\theta, \quad L \ge \frac{1}{2} \text{ for two steps, at"
             r" instances}",
             reason=r"Independent check: $L$ as the mean over all $2^{d}$ inputs, its derivatives"

@@ -59,6 +59,7 @@ def share_of_supports(r: sp.Expr, d: sp.Expr, k: sp.Expr) -> sp.Expr:
 def orthonormality() -> Step:
     """Return the step that parities are orthonormal."""
     return Step(
+        label="orthonormal",
         statement=r"\mathbb{E} \chi_{S}^{2} = 1, \quad \mathbb{E} \chi_{S} \chi_{U} = 0 \text{ for"
         r" } S \ne U, \quad \mathbb{E} \chi_{S} = 0 \text{ for } |S| \ge 1",
         reason=r"The signs are independent: a sign that occurs twice contributes $\mathbb{E}"

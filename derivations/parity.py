@@ -84,6 +84,7 @@ def derive(title: str) -> Derivation:
     )
     steps = (
         Step(
+            label="square",
             statement=r"(f - y)^{2} = 1 - 2 \prod_{h} p_{h} \prod_{s \in S} x_{s} + \prod_{h}"
             r" p_{h}^{2}",
             reason=r"Label and prediction share the sign $(-1)^{k-1}$, which makes $k = 2$ the"
@@ -92,6 +93,7 @@ def derive(title: str) -> Derivation:
             check=_check_square,
         ),
         Step(
+            label="partitions",
             statement=r"|\mathcal{P}_{2k}| = "
             + ", ".join(str(len(even_partitions(2 * k))) for k in _HEADS)
             + r" \text{ for } k = 2, 3, 4, \quad \sum_{k} |\mathcal{P}_{2k}| \frac{x^{2k}}{(2k)!}"
@@ -104,6 +106,8 @@ def derive(title: str) -> Derivation:
             check=_check_partitions,
         ),
         Step(
+            label="moment",
+            uses=("partitions", "moments:cumulants", "moments:rule"),
             statement=equation(r"\mathbb{E} p_{1}^{2} p_{2}^{2} p_{3}^{2}", square_moment(3)),
             reason=r"The moment rule for six forms: 31 partitions of 12 types. $k = 2$ has 4 of 3"
             r" types, $k = 4$ has 379 of 77. All three are checked against the count by coinciding"
@@ -111,6 +115,8 @@ def derive(title: str) -> Derivation:
             check=_check_square_moments,
         ),
         Step(
+            label="cumulants",
+            uses=("moment", "moments:rule"),
             statement=r"\frac{\partial}{\partial \kappa_{f}} \mathbb{E} \prod_{h} p_{h}^{2} ="
             r" \prod_{h} \binom{2}{f_{h}} \cdot \mathbb{E} \prod_{h} p_{h}^{2 - f_{h}}, \quad"
             r" \kappa_{f} = \kappa_{|f|} \sum_{i} \prod_{h} (\gamma^{h}_{i})^{f_{h}}",
@@ -122,20 +128,38 @@ def derive(title: str) -> Derivation:
         ),
         *(
             Step(
+                label=f"loss-{k}",
+                uses=("square", "moment", *uses),
                 statement=equation("L", losses[k].right),
                 reason=reason,
                 check=partial(_check_closed_loss, k),
             )
-            for k, reason in (
+            for k, uses, reason in (
                 (
                     2,
+                    ("permanents:permanent-2", "population:loss"),
                     r"$k = 2$: with $\gamma, \tilde{\gamma}$ for the heads and $a, b$ for the"
                     r" positions it is the loss of derivation population.",
                 ),
-                (3, r"$k = 3$. $k = 4$ has 102 terms, and is evaluated, not printed."),
+                (
+                    3,
+                    ("permanents:permanent-3",),
+                    r"$k = 3$. $k = 4$ has 102 terms, and is evaluated, not printed.",
+                ),
             )
         ),
         Step(
+            label="attention",
+            uses=(
+                "square",
+                "moment",
+                "cumulants",
+                "loss-2",
+                "loss-3",
+                "permanents:permanent-4",
+                "permanents:pulls",
+                "gradient:attention",
+            ),
             statement=r"g_{i} = \frac{\partial L}{\partial \gamma^{1}_{i}} = -2 \sum_{r} \delta_{i"
             r" s_{r}} \frac{w_{1 s_{r}}}{\gamma^{1}_{i}} + \sum_{f: f_{1} \ge 1} \prod_{h}"
             r" \binom{2}{f_{h}} \mathbb{E} \prod_{h} p_{h}^{2 - f_{h}} \cdot \kappa_{|f|} f_{1}"
@@ -146,6 +170,8 @@ def derive(title: str) -> Derivation:
             check=_check_attention_gradient,
         ),
         Step(
+            label="gradient",
+            uses=("attention", "softmax:vector", "gradient:query", "gradient:other-query"),
             statement=r"\nabla_{\theta_{h}} L = \sum_{i} \gamma^{h}_{i} g_{i} (v_{i} -"
             r" \bar{v}_{h}), \quad \bar{v}_{h} = \sum_{i} \gamma^{h}_{i} v_{i}",
             reason=r"The derivative of softmax; the loss does not change when heads are exchanged."
@@ -154,6 +180,7 @@ def derive(title: str) -> Derivation:
             check=_check_gradient_along,
         ),
         Step(
+            uses=("loss-2", "loss-3"),
             statement=r"L = 2^{-d} \sum_{x} (f(x) - y(x))^{2}, \quad k = 2, 3, 4, \quad d = k,"
             r" \ldots, 8",
             reason=r"Independent check: all $2^{d}$ inputs in exact rational arithmetic.",
@@ -161,6 +188,7 @@ def derive(title: str) -> Derivation:
             method=Method.INSTANCES,
         ),
         Step(
+            uses=("gradient",),
             statement=r"A \cdot \nabla_{\theta_{1}} L = \frac{L(\gamma^{1} + D \gamma^{1}) -"
             r" L(\gamma^{1} - D \gamma^{1})}{2}",
             reason=r"Independent check: $L$ is a quadratic polynomial in $\gamma^{1}$, so a central"
@@ -171,6 +199,7 @@ def derive(title: str) -> Derivation:
             method=Method.INSTANCES,
         ),
         Step(
+            uses=("gradient",),
             statement=r"A \cdot \nabla_{\theta_{1}} L = \lim_{\epsilon \to 0} \frac{L(\theta_{1} +"
             r" \epsilon A, \theta_{2}, \theta_{3}) - L(\theta_{1}, \theta_{2}, \theta_{3})}"
             r"{\epsilon}",

@@ -136,6 +136,8 @@ def derive(title: str) -> Derivation:
 def _steps() -> tuple[Step, ...]:
     return (
         Step(
+            label="leans",
+            uses=("parity_first_step:angles",),
             statement=r"a_{k}^{2} P C P = \frac{\lambda^{2}}{|\theta|^{2}} P, \quad \lambda^{2} ="
             r" \frac{k}{k-1} |\theta|^{2} a_{k}^{2} \text{ (simplex)}, \quad |\theta|^{2} a_{k}^{2}"
             r" \text{ (independent)}; \quad P C J = 0, \quad b_{k}^{2} \frac{J C J}{k^{2}} ="
@@ -150,6 +152,7 @@ def _steps() -> tuple[Step, ...]:
             lemmas=(GAUSSIAN_LIMIT,),
         ),
         Step(
+            label="shared",
             statement=r"\operatorname{Cov} B = \beta_{B} I + \left(1 - \frac{k}{d}\right)^{2} J,"
             r" \quad \beta_{B} = \left(1 - \frac{k}{d}\right) \left(k - 2 + \frac{2 k}{d}\right)",
             reason=r"Over the positions. Each product within the support enters with $1 - k/d$,"
@@ -161,6 +164,8 @@ def _steps() -> tuple[Step, ...]:
             lemmas=(GAUSSIAN_LIMIT,),
         ),
         Step(
+            label="utilities",
+            uses=("leans", "shared"),
             statement=r"\operatorname{Cov} (U_{hs})_{h} = \lambda^{2} P + \beta J = \lambda^{2} (I"
             r" + \kappa J), \quad \beta = \beta_{B} + \beta_{s}, \quad \kappa ="
             r" \frac{\beta}{\lambda^{2}} - \frac{1}{k}, \quad 1 + k \kappa = \frac{k \beta}"
@@ -171,6 +176,8 @@ def _steps() -> tuple[Step, ...]:
             check=_check_utilities,
         ),
         Step(
+            label="chance",
+            uses=("utilities",),
             statement=r"P(k \text{ different positions}) = k! \; \mathbb{E} \prod_{s} \pi_{s}"
             r"(\sqrt{\kappa} c), \quad \pi_{s}(c) = \int \phi(t) \prod_{s' \ne s} \Phi(t + c_{s} -"
             r" c_{s'}) \, dt",
@@ -182,6 +189,8 @@ def _steps() -> tuple[Step, ...]:
             lemmas=(CONDITIONING,),
         ),
         Step(
+            label="two-heads",
+            uses=("chance",),
             statement=r"k = 2: \quad 2 \mathbb{E} \Phi(\sqrt{\kappa} y) \Phi(-\sqrt{\kappa} y) ="
             r" \frac{1}{\pi} \operatorname{arccos} \frac{\kappa}{1 + \kappa}",
             reason=r"$y$ is a standard Gaussian, $\pi_{s}(c) = \Phi((c_{s} - c_{s'}) / \sqrt{2})$;"
@@ -192,6 +201,7 @@ def _steps() -> tuple[Step, ...]:
             method=Method.INSTANCES,
         ),
         Step(
+            uses=("leans", "shared", "utilities", "parity_first_step:whole"),
             statement=r"k = 2, d \to \infty: \quad \beta \to 0, \quad \kappa = - \frac{1}{2}, \quad"
             r" U_{1a} - U_{1b} = -(U_{2a} - U_{2b})",
             reason=r"With two heads nothing is shared, from either start and at any length: they"
@@ -200,6 +210,7 @@ def _steps() -> tuple[Step, ...]:
             check=_check_nothing_shared,
         ),
         Step(
+            uses=("leans", "shared", "utilities", "two-heads", "parity_first_step:whole"),
             statement=r"k = 2, |\theta| = 1: \quad \frac{\kappa}{1 + \kappa} = - \frac{1 -"
             r" \tau^{2}}{1 + \tau^{2}}, \quad \tau^{2} = \frac{2 \beta}{\lambda^{2}} ="
             r" \frac{1}{d} + O(d^{-2}) \text{ (antisymmetric)}, \quad \frac{2}{d} + O(d^{-2})"
@@ -212,6 +223,7 @@ def _steps() -> tuple[Step, ...]:
             check=_check_law,
         ),
         Step(
+            uses=("leans", "shared", "utilities"),
             statement=r"\frac{\partial \kappa}{\partial |\theta|} = - \frac{2 \beta_{B}}"
             r"{\lambda^{2} |\theta|} \le 0, \quad \kappa \to \frac{\beta_{s}}{\lambda^{2}} -"
             r" \frac{1}{k} \text{ as } |\theta| \to \infty",

@@ -64,6 +64,7 @@ def derive(title: str) -> Derivation:
 def _start_steps() -> tuple[Step, ...]:
     return (
         Step(
+            label="angles",
             statement=r"\theta_{h} \cdot \theta_{h'} = - \frac{|\theta|^{2}}{k - 1}, \quad h \ne"
             r" h'",
             reason=r"$0 = \theta_{h} \cdot \sum_{h'} \theta_{h'}$ is $|\theta|^{2}$ plus $k - 1$"
@@ -78,6 +79,7 @@ def _start_steps() -> tuple[Step, ...]:
             check=_check_constant_product,
         ),
         Step(
+            uses=("parity:gradient",),
             statement=r"\theta_{h} = 0: \quad \nabla_{\theta_{h}} L = - \frac{2 (k - 1)!}{d^{k}}"
             r" \left(\sum_{s \in S} v_{s} - k \bar{v}\right), \quad \bar{v} = \frac{1}{d} \sum_{i}"
             r" v_{i}",
@@ -91,6 +93,8 @@ def _start_steps() -> tuple[Step, ...]:
 def _signal_steps() -> tuple[Step, ...]:
     return (
         Step(
+            label="first-order",
+            uses=("permanents:pulls",),
             statement=r"\frac{w_{hs}}{(k - 1)! \prod_{h'} Z_{h'}^{-1}} = 1 + s^{h}_{s} + \frac{1}"
             r"{k - 1} \sum_{h' \ne h} \sum_{s' \ne s} s^{h'}_{s'} + O(\epsilon^{2})",
             reason=r"$w_{hs}$ is the sum of $\exp \sum_{h'} s^{h'}_{\sigma(h')}$ over the $(k -"
@@ -99,6 +103,7 @@ def _signal_steps() -> tuple[Step, ...]:
             check=_check_first_order,
         ),
         Step(
+            label="centring",
             statement=r"s^{h}_{s} + \frac{1}{k - 1} \sum_{h' \ne h} \sum_{s' \ne s} s^{h'}_{s'} ="
             r" \frac{k}{k - 1} \left(s^{h}_{s} - \frac{1}{k} \sum_{h'} s^{h'}_{s}\right) + c_{h},"
             r" \quad c_{h} = \frac{1}{k - 1} \sum_{h' \ne h} \sum_{s' \in S} s^{h'}_{s'}",
@@ -108,6 +113,8 @@ def _signal_steps() -> tuple[Step, ...]:
             check=_check_centring,
         ),
         Step(
+            label="push",
+            uses=("first-order", "centring"),
             statement=r"\sum_{s' \in S} w_{hs'} v_{s} \cdot v_{s'} = (k - 1)! \prod_{h'}"
             r" Z_{h'}^{-1} \left[1 + c_{h} + \frac{k}{k - 1} \left(s^{h}_{s} - \operatorname{mean}"
             r"_{h'} s^{h'}_{s}\right) + B_{s}\right] + O(\epsilon^{2}), \quad B_{s} = \sum_{s' \in"
@@ -125,6 +132,7 @@ def _signal_steps() -> tuple[Step, ...]:
             check=_check_simplex_lean,
         ),
         Step(
+            uses=("push",),
             statement=r"B_{s} - B_{s'} = \sum_{r \in S, r \ne s, s'} (v_{s} - v_{s'}) \cdot v_{r}",
             reason=r"The same for all heads: it pulls them to one position. The sum is empty for $k"
             r" = 2$, where $B_{a} = B_{b} = v_{a} \cdot v_{b}$, and for no other $k$. Checked for"

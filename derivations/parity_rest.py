@@ -82,6 +82,8 @@ def steps() -> tuple[Step, ...]:
     factors = ", ".join(latex(rest_factor(k)) for k in _HEADS)
     return (
         Step(
+            label="split",
+            uses=("parity:attention", "parity:gradient", "permanents:pulls"),
             statement=r"- \frac{1}{2} \nabla_{\theta_{h}} L = \sum_{s \in S} w_{hs} (v_{s} -"
             r" \bar{v}_{h}) - \sum_{i} q^{h}_{i} v_{i}, \quad q^{h}_{i} = \gamma^{h}_{i} (q_{i} -"
             r" \sum_{j} \gamma^{h}_{j} q_{j})",
@@ -90,6 +92,8 @@ def steps() -> tuple[Step, ...]:
             check=_check_split,
         ),
         Step(
+            label="rest",
+            uses=("split", "parity:moment"),
             statement=r"q^{h}_{i} = r_{k} \left(u^{h}_{i} + 2 \sum_{h' \ne h} u^{h'}_{i}\right) +"
             rf" O(\epsilon^{{2}}), \quad r_{{2}}, r_{{3}}, r_{{4}} = {factors}, \quad u^{{h}}_{{i}}"
             r" = s^{h}_{i} - \frac{1}{d} \sum_{j} s^{h}_{j}",
@@ -98,6 +102,7 @@ def steps() -> tuple[Step, ...]:
             check=_check_rest,
         ),
         Step(
+            uses=("rest",),
             statement=r"0 \le r_{k} \le \frac{(2 k - 3)!!}{d^{k+1}}, \quad k = 2, 3, 4, \quad d"
             r" \ge k",
             reason=r"Against the signal $(k - 1)! / d^{k}$ the rest has weights smaller by $1/d$,"
@@ -107,6 +112,8 @@ def steps() -> tuple[Step, ...]:
             check=_check_rest_bound,
         ),
         Step(
+            label="whole",
+            uses=("push", "split", "rest", "parity:gradient"),
             statement=r"- \frac{1}{2} v_{s} \cdot \nabla_{\theta_{h}} L = \frac{(k - 1)!}{d^{k}}"
             r" \left[C_{h} + a_{k} \left(s^{h}_{s} - \operatorname{mean}_{h'} s^{h'}_{s}\right) -"
             r" b_{k} \operatorname{mean}_{h'} s^{h'}_{s} + B_{s} - k \bar{v} \cdot v_{s}\right] +"

@@ -80,6 +80,8 @@ def derive(title: str) -> Derivation:
     )
     steps = (
         Step(
+            label="blocks",
+            uses=("moments:cumulants", "moments:rule"),
             statement=r"|\{\pi \in \mathcal{P}_{2k}: \text{no block has two signs}\}| = k!, \quad"
             r" k = 2, 3, 4",
             reason=r"The moment rule for the $2k$ forms $p_{1}, \ldots, p_{k}, x_{s_{1}}, \ldots,"
@@ -92,6 +94,8 @@ def derive(title: str) -> Derivation:
         ),
         *(
             Step(
+                label=f"permanent-{k}",
+                uses=("blocks", "moments:rule"),
                 statement=equation(each.left, each.right),
                 reason=rf"The permanent of $(\gamma^{{h}}_{{s}})$, ${math.factorial(k)}$ terms, for"
                 r" every $d$. Checked against the count by coinciding indices too.",
@@ -100,6 +104,8 @@ def derive(title: str) -> Derivation:
             for k, each in zip(_HEADS, formulas, strict=True)
         ),
         Step(
+            label="permanent",
+            uses=("permanent-2", "permanent-3", "permanent-4"),
             statement=r"\mathbb{E} \prod_{h=1}^{k} p_{h} \prod_{s \in S} x_{s} ="
             r" \operatorname{perm} (\gamma^{h}_{s})_{h, s} = \sum_{\sigma} \prod_{h=1}^{k}"
             r" \gamma^{h}_{\sigma(h)}",
@@ -112,6 +118,8 @@ def derive(title: str) -> Derivation:
             method=Method.INSTANCES,
         ),
         Step(
+            label="pulls",
+            uses=("permanent",),
             statement=r"w_{hs} = \gamma^{h}_{s} \frac{\partial \operatorname{perm}}{\partial"
             r" \gamma^{h}_{s}} = \sum_{\sigma: \sigma(h) = s} \prod_{h'} \gamma^{h'}_{\sigma(h')},"
             r" \quad \sum_{s \in S} w_{hs} = \operatorname{perm}",
@@ -120,6 +128,7 @@ def derive(title: str) -> Derivation:
             check=_check_pulls,
         ),
         Step(
+            uses=("pulls",),
             statement=r"\gamma^{h}_{s} \mapsto c_{s} \gamma^{h}_{s} \text{ for all } h: \quad"
             r" w_{hs} \mapsto \left(\prod_{s' \in S} c_{s'}\right) w_{hs}",
             reason=r"A bijection uses every position once. So a shift of the scores that all heads"

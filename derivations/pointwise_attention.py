@@ -53,6 +53,7 @@ def steps() -> tuple[Step, ...]:
     """Return what odd and concave maps have in common, and that the usual ones are such maps."""
     return (
         Step(
+            label="chord",
             statement=r"\phi(0) = 0, \quad \phi(\lambda t) \ge \lambda \phi(t), \quad 0 \le"
             r" \lambda \le 1, \; t \ge 0",
             reason=r"$\phi$ is odd, so $\phi(0) = - \phi(0)$; and concave on $[0, \infty)$, so"
@@ -61,6 +62,8 @@ def steps() -> tuple[Step, ...]:
             check=_check_chord,
         ),
         Step(
+            label="sizes",
+            uses=("chord",),
             statement=r"\gamma_{i}^{2} \ge \frac{s_{i}^{2}}{s_{k}^{2}} \gamma_{k}^{2}, \quad"
             r" \gamma_{i}^{2} \le \gamma_{k}^{2} \text{ if } |s_{i}| \le |s_{k}| \ne 0",
             reason=r"$|\gamma_{i}| = \phi(|s_{i}|)$, as $\phi$ is odd and not negative on $[0,"

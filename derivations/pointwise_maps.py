@@ -133,10 +133,23 @@ def derive_map(attention: PointwiseMap) -> Derivation:
     )
 
 
-def map_steps(attention: PointwiseMap) -> tuple[Step, ...]:
-    """Return what makes the general gradient that of one map, with its checks."""
+def map_steps(
+    attention: PointwiseMap, *, label: str = "map", general: str = "attention_maps:pointwise"
+) -> tuple[Step, ...]:
+    """Return what makes the general gradient that of one map, with its checks.
+
+    Parameters
+    ----------
+    attention : PointwiseMap
+        The map.
+    label : str
+        The label of the step with its derivative.
+    general : str
+        What the step with the general gradient is called where these steps stand.
+    """
     of_the_map = rf"\text{{ for {attention.name} attention}}"
     exactly = Step(
+        uses=(general, label),
         statement=r"A \cdot \nabla_{\theta} L = D \; 2^{-d} \sum_{x} (f(x) - y(x))^{2}"
         + of_the_map
         + r", \quad d = 2, \ldots, 5",
@@ -147,6 +160,7 @@ def map_steps(attention: PointwiseMap) -> tuple[Step, ...]:
     )
     return (
         Step(
+            label=label,
             statement=rf"\phi(s) = {latex(attention.value)}, \quad \phi'(s) ="
             rf" {latex(attention.derivative)}",
             reason=rf"SymPy's rules of differentiation, for {attention.name} attention. Checked by"
@@ -156,6 +170,7 @@ def map_steps(attention: PointwiseMap) -> tuple[Step, ...]:
         ),
         *([exactly] if attention.value.is_polynomial(score) else []),
         Step(
+            uses=(general, label),
             statement=r"A \cdot \nabla_{\theta} L = \lim_{h \to 0} \frac{L(\theta + h A,"
             r" \tilde{\theta}) - L(\theta, \tilde{\theta})}{h}" + of_the_map,
             reason=r"Independent check: numeric derivatives of the enumerated loss with 50 digits"

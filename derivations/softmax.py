@@ -86,6 +86,7 @@ def derive(title: str) -> Derivation:
             ),
         ),
         Step(
+            label="jacobian",
             uses=("attention",),
             statement=equation(
                 r"\frac{\partial \gamma_{k}}{\partial s_{i}}",
@@ -98,6 +99,7 @@ def derive(title: str) -> Derivation:
             check=_check_jacobian,
         ),
         Step(
+            label="shift",
             uses=("attention",),
             statement=r"\sum_{i} D \gamma_{i} = 0, \quad D \gamma = 0 \text{ if } t_{i} = 1"
             r" \text{ for all } i",

@@ -31,6 +31,7 @@ def steps() -> tuple[Step, ...]:
     """Return the bound of every input's loss for softmax attention at well chosen queries."""
     return (
         Step(
+            label="weight",
             statement=r"\text{softmax: } 1 - \gamma_{a} \le \sum_{i \ne a} e^{s_{i} - s_{a}} \le"
             r" (d - 1) e^{-\tau \delta} \text{ at } \theta = \tau v_{a}, \quad \delta = \min_{i \ne"
             r" j} (|v_{i}|^{2} - v_{i} \cdot v_{j})",
@@ -40,6 +41,7 @@ def steps() -> tuple[Step, ...]:
             check=_check_weight,
         ),
         Step(
+            uses=("weight",),
             statement=r"|p q - x_{a} x_{b}| \le 2 (1 - \gamma_{a}) + 2 (1 - \tilde{\gamma}_{b}),"
             r" \quad \sup_{x} (f - y)^{2} \le 16 (d - 1)^{2} e^{-2 \tau \delta} \text{ for every"
             r" support}",

@@ -64,6 +64,7 @@ def steps() -> tuple[Step, ...]:
     stretched = query(step(eta_prime)).under(NORM)
     return (
         Step(
+            uses=("transformer:gradient", "transformer:matched", "zero:circle"),
             statement=r"\theta' = " + stretched.latex(),
             reason=r"Without (1) or (6): $K^{\top} K$ stands between the gradient and the step, and"
             r" $\eta' \lambda^{2} |z|^{2}$ in the place of $\eta$. If $K^{\top} K = \varkappa$, the"
@@ -73,6 +74,7 @@ def steps() -> tuple[Step, ...]:
             check=lambda: _check_stretched(stretched),
         ),
         Step(
+            uses=("transformer:speeds", "transformer:matched", "zero:gradient"),
             statement=r"\tilde{K} = -K, \tilde{W}_{Q} = W_{Q}: \quad \theta' = "
             + _shared().latex(),
             reason=r"Without (5): heads with one $W_{Q}$ add their gradients. With opposite keys"
@@ -81,6 +83,7 @@ def steps() -> tuple[Step, ...]:
             check=_check_shared,
         ),
         Step(
+            uses=("transformer:scores", "transformer:gradient"),
             statement=r"q = W_{Q} z + b: \quad \theta' = " + _with_bias().latex(),
             reason=r"Without (5): a trained bias of the query is a second way to move it, as if $z$"
             r" had one more entry, $1$. The step $\eta / (\lambda^{2} (|z|^{2} + 1))$ makes up for"
@@ -94,6 +97,7 @@ def steps() -> tuple[Step, ...]:
             ),
         ),
         Step(
+            uses=("softmax:shift",),
             statement=r"s_{i} \to s_{i} + c: \quad \gamma_{i} \to \gamma_{i}, \quad D \gamma_{i} ="
             r" 0 \text{ if } D s_{i} \text{ is the same for all } i",
             reason=r"A bias of the keys adds $\lambda b \cdot (W_{Q} z)$ to every score: frozen or"
@@ -102,6 +106,7 @@ def steps() -> tuple[Step, ...]:
             check=_check_common_shift,
         ),
         Step(
+            uses=("residual",),
             statement=equation(
                 r"\frac{\partial L}{\partial r} = 0 \text{ at } r = 0, \quad"
                 r" \frac{\partial^{2} L}{\partial r^{2}}",
@@ -114,6 +119,7 @@ def steps() -> tuple[Step, ...]:
             check=_check_value_bias,
         ),
         Step(
+            uses=("moments:rule",),
             statement=equation(
                 r"f = c - p q: \quad \frac{\partial L}{\partial c}",
                 sp.diff(_loss_at_offset(), offset).subs(offset, 0),
@@ -125,6 +131,7 @@ def steps() -> tuple[Step, ...]:
             check=_check_offset,
         ),
         Step(
+            uses=("gain", "population:cross", "population:quartic", "gradient:query"),
             statement=equation(
                 r"\frac{\partial L}{\partial g}", sp.factor(at_zero(_slope_in_gain()))
             )
@@ -137,6 +144,7 @@ def steps() -> tuple[Step, ...]:
             check=_check_gain,
         ),
         Step(
+            uses=("transformer:scores", "transformer:gradient"),
             statement=r"z \text{ trained}: \quad \theta' = " + _with_cls_trained().latex(),
             reason=r"Without (5): $z$ moves by $-\eta' \lambda (W_{Q}^{\top} K \nabla_{\theta} L +"
             r" \tilde{W}_{Q}^{\top} \tilde{K} \nabla_{\tilde{\theta}} L)$. What $W_{Q}$ does to"
@@ -144,6 +152,7 @@ def steps() -> tuple[Step, ...]:
             check=_check_cls_trained,
         ),
         Step(
+            uses=("transformer:scores", "transformer:gradient"),
             statement=r"W_{K} \text{ trained}: \quad \theta' = " + _with_keys_trained().latex(),
             reason=r"Without (1), its last half: the gradient by $K$ is $\lambda W_{Q} z"
             r" (\nabla_{\theta} L)^{\top}$. To first order the step is longer by the factor $1 +"
@@ -151,6 +160,7 @@ def steps() -> tuple[Step, ...]:
             check=_check_keys_trained,
         ),
         Step(
+            uses=("transformer:gradient",),
             statement=r"W_{Q}' = W_{Q} - \eta' (\nabla_{W_{Q}} L + \mu \nabla_{W_{Q}} L^{-}):"
             r" \quad \theta' = " + _with_momentum().latex(),
             reason=r"Without (6): momentum $\mu$, $L^{-}$ the loss one step before. A rule that is"
@@ -166,6 +176,7 @@ def steps() -> tuple[Step, ...]:
             ),
         ),
         Step(
+            uses=("transformer:gradient", "zero:circle"),
             statement=r"\theta' - \theta = (1, 1) \eta \text{ for } K = 1, \quad (1/5, 7/5) \eta"
             r" \text{ for the } K \text{ with rows } (3/5, -4/5), (4/5, 3/5)",
             reason=r"Without (6): Adam's first step moves every entry of $W_{Q}$ by $\eta$ against"

@@ -148,6 +148,7 @@ def derive(title: str) -> Derivation:
     after = query(step(eta_prime)).under(ISOMETRY, NORM)
     steps = (
         Step(
+            label="key",
             statement=r"W_{K} z_{i} = " + _key().latex(),
             reason=r"The token of position $i$ is $z_{i} = U v_{i} + x_{i} e$: its embedding, its"
             r" bit, zeros. Uses (1): $W_{K} U = K$ and $W_{K} e = 0$. What $W_{K}$ does to the CLS"
@@ -155,6 +156,8 @@ def derive(title: str) -> Derivation:
             check=lambda: require_same(_key(), K @ embedding, "the key and K v_i"),
         ),
         Step(
+            label="scores",
+            uses=("key",),
             statement=r"s_{i} = \lambda (W_{Q} z) \cdot (W_{K} z_{i}) = v_{i} \cdot \theta,"
             r" \quad \theta = " + query(W_Q).latex(),
             reason=r"The same scores as those of the query $\theta$ with the embeddings $V$,"
@@ -166,6 +169,7 @@ def derive(title: str) -> Derivation:
             ),
         ),
         Step(
+            label="mask",
             statement=r"\gamma_{i} = \frac{E_{i}}{Z + E_{\mathrm{CLS}}} = \frac{E_{i}}{Z}"
             r" \text{ with } E_{\mathrm{CLS}} = 0",
             reason=r"The softmax runs over the positions and the CLS token, which the mask gives"
@@ -175,6 +179,8 @@ def derive(title: str) -> Derivation:
             ),
         ),
         Step(
+            label="reading",
+            uses=("scores", "mask"),
             statement=r"w^{1} \cdot y = \sum_{i} \gamma_{i} x_{i} = p, \quad w^{2} \cdot y ="
             r" \sum_{i} \tilde{\gamma}_{i} x_{i} = q, \quad f = - p q",
             reason=r"$y = \sum_{g} W_{O}^{g} \sum_{i} \gamma_{i}^{g} W_{V}^{g} z_{i}$, and a"
@@ -184,6 +190,8 @@ def derive(title: str) -> Derivation:
             check=_check_reading,
         ),
         Step(
+            label="speeds",
+            uses=("scores", "reading", "softmax:attention", "gradient:query"),
             statement=r"W_{Q} + h B: \quad D s_{i} = v_{i} \cdot A, \quad A = "
             + query(direction).latex(),
             reason=r"The scores are linear in $W_{Q}$, for every direction $B$, as those of the"
@@ -193,6 +201,8 @@ def derive(title: str) -> Derivation:
             check=_check_speeds,
         ),
         Step(
+            label="gradient",
+            uses=("speeds",),
             statement=r"\nabla_{W_{Q}} L = " + by_weights.latex(),
             reason=r"$\langle \nabla_{W_{Q}} L, B \rangle = A \cdot \nabla_{\theta} L$ for every"
             r" $B$: the matrix of a linear form. Uses (5).",
@@ -201,6 +211,8 @@ def derive(title: str) -> Derivation:
             ),
         ),
         Step(
+            label="descent",
+            uses=("gradient",),
             statement=r"\lambda K^{\top} (W_{Q} - \eta' \nabla_{W_{Q}} L) z = " + after.latex(),
             reason=r"One step of plain gradient descent, seen from $\theta$. Uses (1), $K^{\top} K"
             r" = 1$, (5), as $z$ and $K$ stand still, and (6), as the step is linear in the"
@@ -212,6 +224,8 @@ def derive(title: str) -> Derivation:
             ),
         ),
         Step(
+            label="matched",
+            uses=("descent",),
             statement=r"\theta' = \theta - \eta \nabla_{\theta} L \text{ with } \eta' = "
             + latex(matched_step()),
             reason=r"Uses (6). The same for the other head, whose matrices are its own.",
@@ -222,6 +236,8 @@ def derive(title: str) -> Derivation:
             ),
         ),
         Step(
+            label="start",
+            uses=("gradient", "matched"),
             statement=r"W_{Q} z = \lambda^{-1} K \theta + r, \; K^{\top} r = 0 \quad \Rightarrow"
             r" \quad \lambda K^{\top} W_{Q} z = \theta, \quad W_{Q}' z = \lambda^{-1} K \theta' +"
             r" r, \quad W_{Q}' y = W_{Q} y \text{ for } y \perp z",
@@ -230,6 +246,7 @@ def derive(title: str) -> Derivation:
             check=_check_start,
         ),
         Step(
+            uses=("matched", "start"),
             statement=r"\lambda = h^{-1/2}: \quad W_{Q}^{0} z = \sqrt{h} K \theta^{0}, \quad"
             r" \eta' = h \eta / |z|^{2}",
             reason=r"The scale of libraries, $h$ the number of entries of a query: start and step"
@@ -237,6 +254,7 @@ def derive(title: str) -> Derivation:
             check=_check_library_scale,
         ),
         Step(
+            uses=("reading", "gradient", "matched", "start"),
             statement=r"\lambda K^{\top} W_{Q}^{\tau} z = \theta^{\tau} \text{ and }"
             r" f^{\tau}(x) = f(x; \theta^{\tau}, \tilde{\theta}^{\tau}) \text{ for all } x, \tau",
             reason=r"By induction on the steps $\tau$. Independent check: the layer written out in"

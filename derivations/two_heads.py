@@ -20,6 +20,8 @@ def steps() -> tuple[Step, ...]:
     """Return the steps from the two slopes to an interval of the lean."""
     return (
         Step(
+            label="limit",
+            uses=("antisymmetric:gain", "antisymmetric:push-tilde"),
             statement=r"\max(f - y)^{2} \to \text{at least } 1 \text{ as } \eta \to \infty"
             r" \text{ if one of } \text{slope}_{a}, \text{slope}_{b} \text{ is negative and one"
             r" positive}",
@@ -31,6 +33,15 @@ def steps() -> tuple[Step, ...]:
             check=_check_failure,
         ),
         Step(
+            label="slope",
+            uses=(
+                "score_bounds:slope",
+                "score_bounds:sinh-rate",
+                "score_bounds:own-weights",
+                "score_bounds:structured",
+                "one_step:slope-pair",
+                "one_step:slope-pair-tilde",
+            ),
             statement=r"|A| (g(\rho) y - Y) \le \text{slope} \le |A| (g^{+}(\rho) y - Y), \quad"
             rf" {defined('g_rho')}",
             reason=r"Below: derivation score_bounds. Above: $\sinh \Delta \le \Delta \sinh D / D$"
@@ -39,6 +50,8 @@ def steps() -> tuple[Step, ...]:
             check=_check_upper_slope,
         ),
         Step(
+            label="frozen",
+            uses=("score_bounds:frozen-weights",),
             statement=rf"P(|Y - Y^{{\circ}}| > t') \le 2 e^{{-l_{{f}}}}, \quad"
             rf" {defined('t_prime')}, \quad {defined('t_second')}",
             reason=r"Given all scores, $v_{a}$ and $v_{b}$, $Y - Y^{\circ}$ is a sum with weights"
@@ -49,6 +62,8 @@ def steps() -> tuple[Step, ...]:
             lemmas=(SUB_GAUSSIAN, INVARIANCE),
         ),
         Step(
+            label="signs",
+            uses=("slope", "frozen"),
             statement=r"\max(H, \tilde{H}) > g^{+} \zeta + t'', \quad \min(H, \tilde{H}) < g \zeta"
             r" - t'' \Rightarrow \text{one slope is negative and one positive}",
             reason=r"$Y / \sqrt{1 - y^{2}}$ is $H$, or $\tilde{H}$, up to $t''$. The slope of the"
@@ -58,6 +73,8 @@ def steps() -> tuple[Step, ...]:
             check=_check_one_of_two,
         ),
         Step(
+            label="density",
+            uses=("theorem2:density",),
             statement=r"\text{density of } \zeta = \phi_{m} (1 + \zeta^{2})^{-m / 2}, \quad"
             r" \phi_{m} (1 - m \zeta^{2} / 2) \le \phi_{m} (1 + \zeta^{2})^{-m / 2} \le \phi_{m}",
             reason=r"$1 - y^{2} = 1 / (1 + \zeta^{2})$ and $dy = (1 + \zeta^{2})^{-3 / 2} d"
@@ -67,6 +84,8 @@ def steps() -> tuple[Step, ...]:
             lemmas=(COORDINATE_LAW,),
         ),
         Step(
+            label="interval",
+            uses=("density",),
             statement=r"\int_{u}^{v} \phi_{m} (1 + \zeta^{2})^{-m / 2} d \zeta \ge \phi_{m} (v - u"
             r" - \frac{m}{6} v^{3}), \quad v = (\max(H, \tilde{H}) - t'')_{+} / g^{+}, \quad u ="
             r" (\min(H, \tilde{H}) + t'')_{+} / g",
@@ -75,6 +94,7 @@ def steps() -> tuple[Step, ...]:
             check=_check_interval,
         ),
         Step(
+            label="average",
             statement=r"\max(H, \tilde{H})_{+} - \min(H, \tilde{H})_{+} \text{ averaged over } n'"
             r" \text{ and } -n' = |H - \tilde{H}| / 2 = |\bar{W} \cdot n'|, \quad \bar{W} ="
             r" (W^{\circ} + \tilde{W}^{\circ}) / 2",

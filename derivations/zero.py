@@ -61,12 +61,16 @@ def derive(title: str) -> Derivation:
     )
     steps = (
         Step(
+            label="loss",
+            uses=("population:loss", "antisymmetric:loss"),
             statement=equation("L", value),
             reason=r"$\gamma_{i} = \tilde{\gamma}_{i} = 1 / d$ in the population loss. Checked"
             r" against the closed loss of the antisymmetric start, with $s = 0$.",
             check=lambda: require_equal(value, _at_vanishing_scores(closed_loss())),
         ),
         Step(
+            label="gradient",
+            uses=("gradient:query", "gradient:other-query", "antisymmetric:push"),
             statement=equation(r"\nabla_{\theta} L = \nabla_{\tilde{\theta}} L", vectorial(along)),
             reason=r"The same in both gradients: $-(2 / d^{2}) (v_{a} + v_{b} - 2 \bar{v})$ with"
             r" $\bar{v} = \sum_{i} v_{i} / d$. Every term that does not read the support cancels."
@@ -74,12 +78,15 @@ def derive(title: str) -> Derivation:
             check=lambda: _check_gradient(along, along_tilde, mean),
         ),
         Step(
+            uses=("loss",),
             statement=r"L = 2^{-d} \sum_{x} (f(x) - y(x))^{2}, \quad d = 2, \ldots, 10",
             reason=r"Independent check: all $2^{d}$ inputs in exact rational arithmetic.",
             check=lambda: _check_loss(value),
             method=Method.INSTANCES,
         ),
         Step(
+            label="circle",
+            uses=("loss", "gradient"),
             statement=r"L = 29 / 32, \quad \nabla_{\theta} L = \nabla_{\tilde{\theta}} L"
             r" = (-1/8, -1/8)",
             reason=r"An instance: $v_{i} = (1, 0), (0, 1), (-1, 0), (0, -1)$ and $(a, b) = (0,"

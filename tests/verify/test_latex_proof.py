@@ -157,13 +157,7 @@ def test_every_reference_leads_somewhere(name: str) -> None:
                 assert derived(other).number(label) >= 1
 
 
-CHAINS = (
-    *("softmax", "population", "gradient", "antisymmetric", "moments", "worst_case", "one_step"),
-    *("theorem2", "corollary3"),
-)
-
-
-@pytest.mark.parametrize("name", CHAINS)
+@pytest.mark.parametrize("name", names())
 def test_the_last_result_of_a_chain_rests_on_what_comes_before(name: str) -> None:
     """Every label is used, here or by another derivation: a reference is no decoration."""
     used = {

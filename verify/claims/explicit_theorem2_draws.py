@@ -361,12 +361,14 @@ CLAIMS = (
     ),
     Claim(
         id="theorem2-law",
-        title="large steps fail with probability (2/pi) arctan(1/sqrt d), whatever m is",
+        title="a large step fails with probability (2/pi) arctan(1/sqrt d) if m is large for log d",
         statement=(
-            r"At every $(d, m)$ of the cells, as $\eta \to \infty$, both heads prefer the same"
-            r" position of the support with a probability between the two certified bounds, which"
-            r" enclose $\frac{2}{\pi} \arctan(1 / \sqrt{d})$ for every such $m$; and in at least"
-            r" $0.8$ of the draws that fail, this is how."
+            r"With $V$ and $\theta^0$ uniform on spheres, $\tilde\theta^0 = -\theta^0$ and a fixed"
+            r" support, at every $(d, m)$ of the cells, as the size $\eta$ of the population step"
+            r" tends to infinity, both heads prefer the same position of the support with a"
+            r" probability between the two certified bounds, which enclose $\frac{2}{\pi}"
+            r" \arctan(1 / \sqrt{d})$ for every such $m$; and in at least $0.8$ of the draws that"
+            r" fail, this is how."
         ),
         source="ours",
         cells=_law_cells,

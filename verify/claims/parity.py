@@ -348,7 +348,7 @@ CLAIMS = (
     ),
     Claim(
         id="parity-limit",
-        title="k > 2 is out of reach of one large step from unit queries, not of every start",
+        title="k > 2: one large step from unit queries rarely parts the heads; others do better",
         statement=(
             f"{_MODEL}. At every $(d, m)$ of the cells, after one population step $\\mathbb{{E}} (f"
             r" - y)^2 \le 0.01$ with probability at most $0.4$ for $k = 3$ and $0.12$ for $k = 4$,"

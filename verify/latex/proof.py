@@ -48,8 +48,8 @@ _FOUND = {
 """What the check of a step found, as it stands beside the step."""
 
 _PAPER = (
-    "H. Han and D. Ghoshdastidar, arXiv:2502.07553v2; the statements called Theorem 2 and"
-    " Corollary 3 here are its."
+    "Y. Han and D. Ghoshdastidar, Transformers Provably Learn Sparse XOR with Polylogarithmic"
+    " Parameters, arXiv:2502.07553v2; the statements called Theorem 2 and Corollary 3 here are its."
 )
 
 

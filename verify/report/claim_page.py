@@ -48,6 +48,9 @@ def print_claim(claim: Claim) -> None:
     tree = proof_tree(claim)
     console.print()
     console.print(_tree(tree))
+    console.print("\nits cells at profile standard:")
+    for cell in claim.cells("standard"):
+        console.print(Text(f"  {cell.name}"), soft_wrap=True)
     console.print()
     for line in _commands(tree):
         console.print(Text(line), soft_wrap=True)
