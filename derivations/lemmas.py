@@ -40,7 +40,7 @@ class Lemma:
     statement : str
         Prose, with math between dollars.
     source : str
-        Where it is proved; "ours" with the proof in a few words.
+        Where it is proved, or "ours" with the proof in a few words; prose like the statement.
     """
 
     name: str
@@ -59,15 +59,15 @@ COORDINATE_LAW = Lemma(
     statement=r"A coordinate $y$ of a uniform point on the unit sphere of $\mathbb{R}^{n}$, $n \ge"
     r" 3$, has the density $\phi_{n} (1 - y^{2})^{(n - 3) / 2}$ with $\phi_{n} = \Gamma(n / 2) /"
     r" (\sqrt{\pi} \Gamma((n - 1) / 2))$, even and, for $y \ge 0$, not increasing.",
-    source="classical: Archimedes for n = 3, Beta(1/2, (n-1)/2) for the square",
+    source=r"classical: Archimedes for $n = 3$, Beta$(1/2, (n - 1)/2)$ for the square",
 )
 
 COORDINATE_TAIL = Lemma(
     name="tail of a coordinate",
     statement=r"For $0 < t < 1$, $P(y > t)$ is at most $T_{n}(t)$, the smaller of $(1 -"
     r" t^{2})^{(n - 1) / 2} / 2$ and $\phi_{n} (1 - t^{2})^{(n - 1) / 2} / ((n - 1) t)$.",
-    source="ours, from the law: (1 - t^2)^((n-1)/2) - P(|y| > t) vanishes at 0 and at 1 and first"
-    " increases, then decreases; and 1 <= y/t on y > t",
+    source=r"ours, from the law: $(1 - t^{2})^{(n - 1) / 2} - P(|y| > t)$ vanishes at $0$ and at"
+    r" $1$ and first increases, then decreases; and $1 \le y / t$ on $y > t$",
 )
 
 SUB_GAUSSIAN = Lemma(
@@ -75,16 +75,17 @@ SUB_GAUSSIAN = Lemma(
     statement=r"$\mathbb{E} e^{l y} \le e^{l^{2} / (2 n)}$ for all real $l$. Hence a sum $X ="
     r" \sum_{j} a_{j} y_{j}$ of independent ones has $P(X > t) \le \exp(-t^{2} n / (2 |a|^{2}))$"
     r" for $t \ge 0$.",
-    source="Marchal and Arbel, Electron. Commun. Probab. 22 (2017); ours too: the even moments"
-    " (2k-1)!!/(n (n+2) ... (n+2k-2)) are at most those of a Gaussian of variance 1/n",
+    source=r"Marchal and Arbel, Electron. Commun. Probab. 22 (2017); ours too: the even moments $(2"
+    r" k - 1)!! / (n (n + 2) \cdots (n + 2 k - 2))$ are at most those of a Gaussian of variance $1 /"
+    r" n$",
 )
 
 SQUARES = Lemma(
     name="sum of squares",
     statement=r"For independent coordinates $y_{1}, \ldots, y_{N}$ and $l \ge 0$, $P(n \sum_{j}"
     r" y_{j}^{2} > N + 2 \sqrt{N l} + 2 l) \le e^{-l}$.",
-    source="Laurent and Massart, Ann. Statist. 28 (2000), Lemma 1, for Gaussians; its proof uses"
-    " E exp(l n y^2), l >= 0, which is no larger for coordinates, moment by moment",
+    source=r"Laurent and Massart, Ann. Statist. 28 (2000), Lemma 1, for Gaussians; its proof uses"
+    r" $\mathbb{E} e^{l n y^{2}}$, $l \ge 0$, which is no larger for coordinates, moment by moment",
 )
 
 INVARIANCE = Lemma(
@@ -93,7 +94,7 @@ INVARIANCE = Lemma(
     r" \theta + \sqrt{1 - s_{j}^{2}} u_{j}$ with $u_{j}$ uniform on the unit sphere orthogonal to"
     r" $\theta$, independent of all scores. $A = v_{a} - v_{b}$ has a uniform direction, which is"
     r" independent of $\rho = v_{a} \cdot v_{b}$, of $\theta$ and of the other $v_{j}$.",
-    source="rotations preserve the law of V and theta",
+    source=r"rotations preserve the law of $V$ and $\theta$",
 )
 
 ANDERSON = Lemma(
@@ -101,7 +102,7 @@ ANDERSON = Lemma(
     statement=r"If $Y = \sum_{j} c_{j} X_{j}$ with independent symmetric unimodal $X_{j}$, then"
     r" $P(|Y| > x)$ does not decrease when some $|c_{j}|$ is enlarged.",
     source="Anderson, Proc. AMS 6 (1955); sums of symmetric unimodal variables are unimodal:"
-    " Wintner (1938)",
+    " Wintner, Asymptotic Distributions and Infinite Convolutions (1938)",
 )
 
 WEDGE = Lemma(
@@ -123,28 +124,28 @@ JENSEN = Lemma(
     name="Jensen's inequality",
     statement=r"$\mathbb{E} \psi(X) \le \psi(\mathbb{E} X)$ for concave $\psi$, and $\ge$ for"
     r" convex $\psi$.",
-    source="Jensen (1906)",
+    source="Jensen, Acta Math. 30 (1906)",
 )
 
 HOELDER = Lemma(
     name="Hoelder's inequality",
     statement=r"$\mathbb{E} X^{2} \le (\mathbb{E} X)^{2 / 3} (\mathbb{E} X^{4})^{1 / 3}$ and"
     r" $\mathbb{E} X^{3 r / 4} \le (\mathbb{E} X^{r})^{3 / 4}$ for $X \ge 0$, $r > 0$.",
-    source="Hoelder (1889)",
+    source="Hoelder, Nachr. Ges. Wiss. Goettingen (1889)",
 )
 
 HOELDER_PRODUCTS = Lemma(
     name="Hoelder's inequality for products",
     statement=r"$\mathbb{E} \prod_{h = 1}^{n} |X_{h}| \le \prod_{h = 1}^{n} (\mathbb{E}"
     r" |X_{h}|^{n})^{1 / n}$.",
-    source="Hoelder (1889)",
+    source="Hoelder, Nachr. Ges. Wiss. Goettingen (1889)",
 )
 
 MINKOWSKI = Lemma(
     name="Minkowski's inequality",
     statement=r"$\|X\|_{k} = (\mathbb{E} |X|^{k})^{1 / k}$, $k \ge 1$, is a norm; the same for the"
     r" mean over several things that are drawn.",
-    source="Minkowski (1896)",
+    source="Minkowski, Geometrie der Zahlen (1896), Teubner",
 )
 
 SUB_GAMMA = Lemma(
@@ -174,6 +175,6 @@ INDEPENDENT_LEAN = Lemma(
     r" is independent of $(\rho, \beta', n', (v_{j})_{j \notin S})$, whose parts are independent;"
     r" $\beta'$ is a coordinate, and $n'$ a uniform point, on the unit sphere of $\mathbb{R}^{m -"
     r" 1}$.",
-    source="ours: A/|A| is uniform and independent of rho; given both, B/|B| is uniform on the unit"
-    " sphere orthogonal to A",
+    source=r"ours: $A / |A|$ is uniform and independent of $\rho$; given both, $B / |B|$ is uniform"
+    r" on the unit sphere orthogonal to $A$",
 )

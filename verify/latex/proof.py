@@ -152,7 +152,7 @@ class _Article:
                     "name": lemma.name,
                     "statement": self._prose(lemma.statement),
                     "cited": self._sources.get(lemma.source, ""),
-                    "proof": "" if lemma.source in self._sources else escaped(lemma.source),
+                    "proof": "" if lemma.source in self._sources else self._prose(lemma.source),
                 }
                 for lemma, number in self._lemmas.items()
             ],
@@ -166,7 +166,7 @@ class _Article:
             constants=self._constants([each.name for each in derivation.constants]),
             inherited=self._constants(self._inherited()),
             outcome=summary(self._results),
-            sources=[(key, source) for source, key in self._sources.items()],
+            sources=[(key, self._prose(source)) for source, key in self._sources.items()],
         )
 
     def _math(self, formula: str) -> str:

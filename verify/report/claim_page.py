@@ -89,7 +89,7 @@ def _derivation_lines(outline: Outline, cited: set[str]) -> Iterator[str]:
     total = sum(outline.steps.values())
     yield f"{total} steps: {counts}"
     for lemma, source in outline.lemmas.items():
-        yield f"lemma, {lemma} {_ABOVE}" if lemma in cited else f"lemma, {lemma}: {source}"
+        yield f"lemma, {lemma} {_ABOVE}" if lemma in cited else f"lemma, {lemma}: {plain(source)}"
         cited.add(lemma)
     if outline.obligations:
         yield f"signs: {', '.join(outline.obligations)}; decided in balls by {CLOSED_BY}"
