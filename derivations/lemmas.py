@@ -76,8 +76,8 @@ SUB_GAUSSIAN = Lemma(
     r" \sum_{j} a_{j} y_{j}$ of independent ones has $P(X > t) \le \exp(-t^{2} n / (2 |a|^{2}))$"
     r" for $t \ge 0$.",
     source=r"Marchal and Arbel, Electron. Commun. Probab. 22 (2017); ours too: the even moments $(2"
-    r" k - 1)!! / (n (n + 2) \cdots (n + 2 k - 2))$ are at most those of a Gaussian of variance $1 /"
-    r" n$",
+    r" k - 1)!! / (n (n + 2) \cdots (n + 2 k - 2))$ are at most those of a Gaussian of variance"
+    r" $1 / n$",
 )
 
 SQUARES = Lemma(
