@@ -28,6 +28,14 @@ from derivations.enumeration import dot, inputs
 from derivations.evaluation import evaluate, evaluate_over
 from derivations.identities import require, require_equal
 from derivations.instances import random_attention, random_integers, seeded
+from derivations.joint_cumulants import (
+    cumulant,
+    even_exponents,
+    in_power_sums,
+    moment_in_cumulants,
+    monomial,
+    multiplicity,
+)
 from derivations.latex import equation
 from derivations.ledger import Derivation, Formula, Method, Step
 from derivations.moments import (
@@ -46,8 +54,6 @@ from derivations.variation import Variation
 __all__ = ["attention_gradient", "derive", "gradient_along", "loss", "square_moment"]
 
 _HEADS = (2, 3, 4)
-
-Exponents = tuple[int, ...]
 
 
 @cache
@@ -259,56 +265,15 @@ def _check_square_moments() -> None:
         require(found == types, f"{found} types of partitions for k = {k}")
 
 
-def _exponents(k: int) -> tuple[Exponents, ...]:
-    return tuple(f for f in itertools.product(range(3), repeat=k) if sum(f) > 0 and sum(f) % 2 == 0)
-
-
-@cache
-def _moment_of(exponents: Exponents) -> sp.Expr:
-    """Return E prod_h p_h^e_h in the cumulants: one given form is in a block with some others."""
-    if sum(exponents) == 0:
-        return sp.S.One
-    first = next(h for h, exponent in enumerate(exponents) if exponent > 0)
-    rest = tuple(e - int(h == first) for h, e in enumerate(exponents))
-    total = sp.S.Zero
-    for others in itertools.product(*(range(e + 1) for e in rest)):
-        if sum(others) % 2 == 1:
-            ways = math.prod(math.comb(n, r) for n, r in zip(rest, others, strict=True))
-            block = tuple(e + int(h == first) for h, e in enumerate(others))
-            remaining = tuple(n - r for n, r in zip(rest, others, strict=True))
-            total += ways * _cumulant(block) * _moment_of(remaining)
-    return sp.expand(total)
-
-
-def _cumulant(f: Exponents) -> sp.Symbol:
-    return sp.Symbol("kappa_" + "_".join(map(str, f)))
-
-
-def _cumulant_value(f: Exponents) -> sp.Expr:
-    return rademacher_cumulant(sum(f)) * PowerSum(_monomial(f))
-
-
-def _monomial(f: Exponents) -> sp.Expr:
-    return sp.Mul(*(attention(h) ** exponent for h, exponent in enumerate(f, start=1)))
-
-
-def _multiplicity(f: Exponents) -> int:
-    return math.prod(math.comb(2, exponent) for exponent in f)
-
-
-def _in_power_sums(expr: sp.Expr, k: int) -> sp.Expr:
-    return sp.expand(expr.xreplace({_cumulant(f): _cumulant_value(f) for f in _exponents(k)}))
-
-
 def _check_cumulant_derivatives() -> None:
     for k in _HEADS:
-        whole = _moment_of((2,) * k)
-        require_equal(_in_power_sums(whole, k), square_moment(k), f"the recursion for k = {k}")
-        for f in _exponents(k):
+        whole = moment_in_cumulants((2,) * k)
+        require_equal(in_power_sums(whole, k), square_moment(k), f"the recursion for k = {k}")
+        for f in even_exponents(k):
             require_equal(
-                sp.diff(whole, _cumulant(f)),
-                _multiplicity(f) * _moment_of(tuple(2 - exponent for exponent in f)),
-                f"the derivative by {_cumulant(f)}",
+                sp.diff(whole, cumulant(f)),
+                multiplicity(f) * moment_in_cumulants(tuple(2 - exponent for exponent in f)),
+                f"the derivative by {cumulant(f)}",
             )
 
 
@@ -329,10 +294,10 @@ def _check_attention_gradient() -> None:
     for k in _HEADS:
         # gamma^1_i g_i, so that monomials in gamma^1 have no negative powers.
         weighted = -2 * sp.Add(*(pull(k, 1, r) * Unit(relevant(r)) for r in range(1, k + 1)))
-        for f in _exponents(k):
-            rest = _in_power_sums(_moment_of(tuple(2 - exponent for exponent in f)), k)
-            scalar = _multiplicity(f) * rademacher_cumulant(sum(f)) * f[0] * rest
-            weighted += scalar * _monomial(f)
+        for f in even_exponents(k):
+            rest = in_power_sums(moment_in_cumulants(tuple(2 - exponent for exponent in f)), k)
+            scalar = multiplicity(f) * rademacher_cumulant(sum(f)) * f[0] * rest
+            weighted += scalar * monomial(f)
         along = PowerSum(sp.expand(weighted) * t)
         found = PowerSum(sp.expand(attention_gradient(k) * attention(1)) * t)
         require_equal(found, along, f"the gradients for k = {k}")

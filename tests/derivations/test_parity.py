@@ -25,7 +25,7 @@ def afresh():
         parity.loss,
         parity.attention_gradient,
         parity.gradient_along,
-        parity._moment_of,
+        parity.moment_in_cumulants,
     )
     for each in cached:
         each.cache_clear()
@@ -112,7 +112,7 @@ def test_a_wrong_cross_term(monkeypatch, factor):
 
 @pytest.mark.usefixtures("afresh")
 def test_a_wrong_multiplicity(monkeypatch):
-    monkeypatch.setattr(parity, "_multiplicity", lambda f: 2 ** sum(f))
+    monkeypatch.setattr(parity, "multiplicity", lambda f: 2 ** sum(f))
     assert failing(4, 7) == {4, 7}
 
 

@@ -113,8 +113,6 @@ LIBRARY = "those of the library layer"
 
 
 def test_all_gradients_and_the_library_layer_are_compared(monkeypatch):
-    pytest.importorskip("jax")
-    pytest.importorskip("equinox")
     architecture = transformer.Architecture(scale=0.5)
 
     def differences():
@@ -148,7 +146,9 @@ def test_all_gradients_and_the_library_layer_are_compared(monkeypatch):
 
 def test_a_layer_of_equinox_that_is_off_is_seen(monkeypatch):
     """In training and beside complex steps, even where the layer written out is right."""
-    layer = pytest.importorskip("equinox").nn.MultiheadAttention
+    import equinox
+
+    layer = equinox.nn.MultiheadAttention
     right = layer.__call__
     monkeypatch.setattr(
         layer, "__call__", lambda *given, **options: (1 + 1e-9) * right(*given, **options)
@@ -208,7 +208,6 @@ def test_without_jax_the_row_says_what_it_rests_on(monkeypatch):
 
 
 def test_without_equinox_the_row_says_what_it_rests_on(monkeypatch):
-    pytest.importorskip("jax")
     monkeypatch.setitem(sys.modules, "equinox", None)
     found = evidence(TRAINING)
     assert beyond(found) == 0
@@ -220,7 +219,6 @@ def test_without_equinox_the_row_says_what_it_rests_on(monkeypatch):
 
 
 def test_with_equinox_the_row_rests_on_the_library_layer():
-    pytest.importorskip("equinox")
     found = evidence(TRAINING)
     assert found.method.startswith("JAX's derivative of Equinox's attention layer, in binary64")
     assert found.reason is None
@@ -234,9 +232,8 @@ def test_jax_is_not_imported_until_it_is_used():
     assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0
 
 
-@pytest.mark.parametrize(("number", "library"), [(0, "jax"), (1, "equinox")])
-def test_the_examples_of_the_page_run(number, library):
-    pytest.importorskip(library)
+@pytest.mark.parametrize("number", [0, 1])
+def test_the_examples_of_the_page_run(number):
     examples = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)
     assert len(examples) == 2
     result = subprocess.run(

@@ -93,7 +93,6 @@ def test_blocks_of_perturbations_do_not_change_the_gradient(monkeypatch):
 
 @pytest.mark.parametrize("name", ["plain", "layer norm and residual", "dropout"])
 def test_jax_finds_the_same(name):
-    pytest.importorskip("jax")
     V, p = setting()
     to = ARCHITECTURES[name]
     value, slopes = complex_step_gradient(V, S, to, by=p)(p)
@@ -107,7 +106,6 @@ def test_jax_finds_the_same(name):
 
 
 def test_one_compilation_serves_all_instances():
-    pytest.importorskip("jax")
     to = Architecture(scale=0.9)
     for seed, support in ((3, (0, 1)), (4, (3, 2))):
         V, p = setting(seed)
@@ -118,7 +116,8 @@ def test_one_compilation_serves_all_instances():
 
 
 def test_binary64_ends_with_the_call():
-    jax = pytest.importorskip("jax")
+    import jax
+
     V, p = setting()
     jax_gradient(V, S, Architecture(), by=["W_Q"])(p)
     assert jax.numpy.ones(1).dtype == np.float32
@@ -128,7 +127,6 @@ def test_binary64_ends_with_the_call():
 @pytest.mark.parametrize("name", ["plain", "unmasked", "layer norm and residual"])
 def test_the_library_layer(name):
     """Loss and all gradients, to rounding; of one scale and mask, or heads swapped, to no digit."""
-    pytest.importorskip("equinox")
     V, p = setting()
     to = ARCHITECTURES[name]
     value, slopes = complex_step_gradient(V, S, to, by=p)(p)
@@ -151,8 +149,8 @@ def test_the_library_layer(name):
 
 
 def test_the_library_layer_predicts_the_same_of_every_input():
-    pytest.importorskip("equinox")
-    jax = pytest.importorskip("jax")
+    import jax
+
     V, p = setting()
     to, x = ARCHITECTURES["plain"], all_inputs(D)
 
@@ -166,7 +164,6 @@ def test_the_library_layer_predicts_the_same_of_every_input():
 
 
 def test_the_library_layer_drops_nothing():
-    pytest.importorskip("equinox")
     V, p = setting()
     with pytest.raises(InvalidArgumentError, match="dropout=given: the library's layer draws its"):
         predict(p, V, all_inputs(D), ARCHITECTURES["dropout"], attend=library_attention)
@@ -184,7 +181,6 @@ def test_without_jax(monkeypatch):
 
 
 def test_without_equinox(monkeypatch):
-    pytest.importorskip("jax")
     monkeypatch.setitem(sys.modules, "equinox", None)
     assert has_jax()
     assert not has_library_attention()

@@ -5,11 +5,9 @@ import shutil
 from collections.abc import Iterator
 
 import pytest
-
-webdriver = pytest.importorskip("selenium.webdriver")
-
-from selenium.webdriver.common.action_chains import ActionChains  # noqa: E402 - if there is one
-from selenium.webdriver.common.keys import Keys  # noqa: E402 - as above
+from selenium import webdriver
+from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.keys import Keys
 
 pytestmark = pytest.mark.browser
 
