@@ -16,7 +16,7 @@ from benchmarks.peers import (
 )
 from benchmarks.timing import Figure, Row, interleaved
 from numerics.embeddings import sample_embeddings, uniform_direction
-from numerics.empirical import empirical_gradient
+from numerics.samples.empirical import empirical_gradient
 
 __all__ = ["rows"]
 

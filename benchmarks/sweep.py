@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from benchmarks.timing import Figure, Row, interleaved
-from verify.one_step_trial import run_trials
-from verify.progress import Progress
+from verify.console.progress import Progress
 from verify.seeds import Streams
 from verify.sweep.chunk import run_chunk
 from verify.sweep.config import Sweep
@@ -18,6 +17,7 @@ from verify.sweep.plan import Plan
 from verify.sweep.runner import run_sweep
 from verify.sweep.store import Store
 from verify.sweep.writer import Writer
+from verify.trials.one_step import run_trials
 
 __all__ = ["rows"]
 

@@ -9,8 +9,8 @@ import numpy as np
 from benchmarks.peers import torch_one_step
 from benchmarks.timing import Row, interleaved
 from numerics.embeddings import sample_embeddings
-from verify.one_step_trial import run_trials
 from verify.seeds import Streams
+from verify.trials.one_step import run_trials
 
 __all__ = ["rows"]
 

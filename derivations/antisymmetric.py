@@ -18,10 +18,8 @@ if __name__ == "__main__":
 import sympy as sp
 
 from derivations.antisymmetric_instances import check_loss, check_numeric
+from derivations.calculus.power_sums import Entry, PowerSum, density
 from derivations.gradient import attention_gradient, gradient_along, gradient_along_tilde
-from derivations.identities import require_equal
-from derivations.latex import equation, latex
-from derivations.ledger import Derivation, Formula, Method, Step
 from derivations.notation import (
     Z_2,
     Delta,
@@ -41,7 +39,9 @@ from derivations.notation import (
     t,
 )
 from derivations.population import loss
-from derivations.power_sums import Entry, PowerSum, density
+from derivations.printing.latex import equation, latex
+from derivations.proof.identities import require_equal
+from derivations.proof.ledger import Derivation, Formula, Method, Step
 from derivations.softmax import vectorial
 
 __all__ = [

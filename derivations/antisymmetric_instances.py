@@ -7,12 +7,12 @@ from typing import Any
 
 import sympy as sp
 
-from derivations.differentiation import NumericModel
-from derivations.enumeration import enumerated_loss
-from derivations.evaluation import evaluate, evaluate_over
-from derivations.identities import require
-from derivations.instances import random_fractions, seeded
+from derivations.calculus.differentiation import NumericModel
 from derivations.notation import kappa, omega
+from derivations.proof.enumeration import enumerated_loss
+from derivations.proof.evaluation import evaluate, evaluate_over
+from derivations.proof.instances import random_fractions, seeded
+from derivations.proof.refusal import require
 
 __all__ = ["check_loss", "check_numeric"]
 

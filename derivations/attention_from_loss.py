@@ -17,15 +17,16 @@ from fractions import Fraction
 
 import sympy as sp
 
-from derivations.enumeration import dot, inputs
-from derivations.identities import require, require_equal
-from derivations.inequalities import require_at_least
-from derivations.instances import concentrated_attention, random_attention, seeded
-from derivations.ledger import Derivation, Method, Step
+from derivations.calculus.power_sums import Entry, PowerSum
 from derivations.moments import moment
 from derivations.notation import a, b, gamma, gamma_tilde
 from derivations.population import cross_moment
-from derivations.power_sums import Entry, PowerSum
+from derivations.proof.enumeration import dot, inputs
+from derivations.proof.identities import require_equal
+from derivations.proof.inequalities import require_at_least
+from derivations.proof.instances import concentrated_attention, random_attention, seeded
+from derivations.proof.ledger import Derivation, Method, Step
+from derivations.proof.refusal import require
 
 __all__ = ["derive"]
 

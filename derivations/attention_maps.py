@@ -1,8 +1,8 @@
 """Loss and gradient for any attention map, with linear and erf attention as examples.
 
 Softmax was used for nothing but the derivative of the attention by the scores. So another map
-changes that one factor; `derivations.pointwise_maps` has it for maps that apply a function to each
-score.
+changes that one factor; `derivations.attention.pointwise_maps` has it for maps that apply a
+function to each score.
 """
 
 from __future__ import annotations
@@ -15,17 +15,8 @@ if __name__ == "__main__":
 
 import sympy as sp
 
-from derivations.enumeration import dot, enumerated_loss
-from derivations.evaluation import evaluate, evaluate_over
-from derivations.gradient import attention_gradient, gradient_along
-from derivations.identities import require, require_equal
-from derivations.instances import random_integers, seeded
-from derivations.latex import equation
-from derivations.ledger import Derivation, Formula, Method, Step
-from derivations.moments import moment_by_coincidences
-from derivations.notation import a, b, gamma, i, t, u
-from derivations.pointwise_attention import weight, weight_tilde
-from derivations.pointwise_maps import (
+from derivations.attention.pointwise_attention import weight, weight_tilde
+from derivations.attention.pointwise_maps import (
     ERF,
     LINEAR,
     SWAP,
@@ -37,9 +28,19 @@ from derivations.pointwise_maps import (
     slope_tilde,
     slopes,
 )
-from derivations.power_sums import Entry, PowerSum, Unit
+from derivations.calculus.power_sums import Entry, PowerSum, Unit
+from derivations.calculus.variation import Variation
+from derivations.gradient import attention_gradient, gradient_along
+from derivations.moments import moment_by_coincidences
+from derivations.notation import a, b, gamma, i, t, u
+from derivations.printing.latex import equation
+from derivations.proof.enumeration import dot, enumerated_loss
+from derivations.proof.evaluation import evaluate, evaluate_over
+from derivations.proof.identities import require_equal
+from derivations.proof.instances import random_integers, seeded
+from derivations.proof.ledger import Derivation, Formula, Method, Step
+from derivations.proof.refusal import require
 from derivations.softmax import attention_velocity
-from derivations.variation import Variation
 
 __all__ = ["derive", "pull_back_of_softmax"]
 

@@ -6,7 +6,7 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from derivations.ledger import Derivation
+    from derivations.proof.ledger import Derivation
 
 __all__ = ["TITLES", "load", "names"]
 

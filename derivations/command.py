@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NoReturn
 from derivations.catalogue import TITLES, load, names
 
 if TYPE_CHECKING:
-    from derivations.ledger import CheckResult
+    from derivations.proof.ledger import CheckResult
 
 __all__ = ["main", "run"]
 
@@ -118,7 +118,7 @@ def _listing() -> str:
 
 def _show(chosen: Sequence[str], *, check: bool, as_latex: bool) -> int:
     # What follows needs SymPy; a bad request never gets here.
-    from derivations.layout import fragment, summary, text
+    from derivations.printing.layout import fragment, summary, text
 
     comment = "% " if as_latex else ""
     outcomes: list[CheckResult] = []

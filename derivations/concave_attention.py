@@ -20,18 +20,19 @@ from fractions import Fraction
 
 import sympy as sp
 
-from derivations import pointwise_attention, softmax_reach
-from derivations.enumeration import dot, expectation
-from derivations.identities import require, require_equal
-from derivations.inequalities import require_above, require_at_least
-from derivations.instances import random_fractions, seeded
-from derivations.latex import equation, latex
-from derivations.ledger import Derivation, Formula, Method, Step
+from derivations.attention import pointwise_attention, softmax_reach
+from derivations.attention.pointwise_attention import OF_ANY_SIGN, weight, weight_tilde
+from derivations.calculus.power_sums import Entry, PowerSum
 from derivations.notation import Sequence as PositionSequence
 from derivations.notation import a, b, declare
-from derivations.pointwise_attention import OF_ANY_SIGN, weight, weight_tilde
 from derivations.population import cross_moment, quartic_moment
-from derivations.power_sums import Entry, PowerSum
+from derivations.printing.latex import equation, latex
+from derivations.proof.enumeration import dot, expectation
+from derivations.proof.identities import require_equal
+from derivations.proof.inequalities import require_above, require_at_least
+from derivations.proof.instances import random_fractions, seeded
+from derivations.proof.ledger import Derivation, Formula, Method, Step
+from derivations.proof.refusal import require
 
 __all__ = ["derive", "floor", "h", "sigma"]
 

@@ -14,9 +14,11 @@ if __name__ == "__main__":
 
 import sympy as sp
 
-from derivations import noise_moments, two_heads
-from derivations.bound_constants import defined, formulas, value
-from derivations.bound_notation import (
+from derivations.calculus.power_sums import PowerSum, Unit
+from derivations.notation import a, b, rho
+from derivations.population_step import noise_moments, two_heads
+from derivations.population_step.constants import defined, formulas, value
+from derivations.population_step.notation import (
     T_rho,
     T_sigma,
     T_y,
@@ -26,11 +28,11 @@ from derivations.bound_notation import (
     symbol,
     y_1,
 )
-from derivations.identities import require, require_equal
-from derivations.inequalities import require_at_least
-from derivations.latex import latex
-from derivations.ledger import Derivation, Method, Step
-from derivations.lemmas import (
+from derivations.printing.latex import latex
+from derivations.proof.identities import require_equal
+from derivations.proof.inequalities import require_at_least
+from derivations.proof.ledger import Derivation, Method, Step
+from derivations.proof.lemmas import (
     COORDINATE_LAW,
     COORDINATE_TAIL,
     INVARIANCE,
@@ -39,8 +41,7 @@ from derivations.lemmas import (
     SUB_GAUSSIAN,
     UNION_BOUND,
 )
-from derivations.notation import a, b, rho
-from derivations.power_sums import PowerSum, Unit
+from derivations.proof.refusal import require
 
 __all__ = ["derive"]
 

@@ -19,20 +19,16 @@ from types import MappingProxyType
 
 import sympy as sp
 
-from derivations import (
-    frozen_attention,
-    frozen_lean,
-    frozen_noise,
-    near_noise,
-    sample_events,
-    sub_gamma,
-)
-from derivations.bound_constants import defined, formulas, value
-from derivations.bound_notation import symbol
-from derivations.identities import require, require_equal
-from derivations.ledger import Derivation, Method, Step
-from derivations.lemmas import HOEFFDING, UNION_BOUND
-from derivations.sample_notation import c_tail, t_tail, v_tail
+from derivations.population_step import frozen_lean
+from derivations.population_step.constants import defined, formulas, value
+from derivations.population_step.notation import symbol
+from derivations.proof.identities import require_equal
+from derivations.proof.ledger import Derivation, Method, Step
+from derivations.proof.lemmas import HOEFFDING, UNION_BOUND
+from derivations.proof.refusal import require
+from derivations.sample_step import events as sample_events
+from derivations.sample_step import frozen_attention, frozen_noise, near_noise, sub_gamma
+from derivations.sample_step.notation import c_tail, t_tail, v_tail
 from derivations.theorem2 import Event
 
 __all__ = ["BY_RANGE", "EVENTS", "derive"]

@@ -19,12 +19,13 @@ from fractions import Fraction
 
 import sympy as sp
 
-from derivations.enumeration import inputs
-from derivations.identities import require, require_equal
-from derivations.inequalities import require_at_least
-from derivations.ledger import Derivation, Method, Step
 from derivations.notation import d
-from derivations.orthonormal_parities import mean_outside, orthonormality, parity, share_of_supports
+from derivations.parities.orthonormal import mean_outside, orthonormality, parity, share_of_supports
+from derivations.proof.enumeration import inputs
+from derivations.proof.identities import require_equal
+from derivations.proof.inequalities import require_at_least
+from derivations.proof.ledger import Derivation, Method, Step
+from derivations.proof.refusal import require
 
 __all__ = ["average_loss", "best_loss", "conditional_loss", "derive", "relu", "two_units"]
 

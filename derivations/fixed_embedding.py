@@ -18,14 +18,15 @@ from fractions import Fraction
 
 import sympy as sp
 
-from derivations.enumeration import dot, inputs
-from derivations.identities import require, require_equal
-from derivations.inequalities import require_at_least
-from derivations.instances import random_integers, seeded
-from derivations.ledger import Derivation, Method, Step
+from derivations.calculus.power_sums import PowerSum
 from derivations.notation import coefficient, d
-from derivations.orthonormal_parities import mean_of_product, orthonormality, parity
-from derivations.power_sums import PowerSum
+from derivations.parities.orthonormal import mean_of_product, orthonormality, parity
+from derivations.proof.enumeration import dot, inputs
+from derivations.proof.identities import require_equal
+from derivations.proof.inequalities import require_at_least
+from derivations.proof.instances import random_integers, seeded
+from derivations.proof.ledger import Derivation, Method, Step
+from derivations.proof.refusal import require
 
 __all__ = ["captured", "derive", "projection_loss"]
 

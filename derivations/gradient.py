@@ -14,16 +14,17 @@ if __name__ == "__main__":
 
 import sympy as sp
 
-from derivations.differentiation import NumericModel, SymbolicModel
-from derivations.enumeration import enumerated_loss
-from derivations.evaluation import evaluate_over
-from derivations.identities import require_equal
-from derivations.instances import seeded
-from derivations.latex import equation
-from derivations.ledger import Derivation, Formula, Method, Step
+from derivations.calculus.differentiation import NumericModel, SymbolicModel
+from derivations.calculus.power_sums import Entry, PowerSum, density
+from derivations.calculus.variation import Variation
 from derivations.notation import gamma, gamma_tilde, i, t, u
 from derivations.population import loss
-from derivations.power_sums import Entry, PowerSum, density
+from derivations.printing.latex import equation
+from derivations.proof.enumeration import enumerated_loss
+from derivations.proof.evaluation import evaluate_over
+from derivations.proof.identities import require_equal
+from derivations.proof.instances import seeded
+from derivations.proof.ledger import Derivation, Formula, Method, Step
 from derivations.softmax import (
     ATTENTION,
     attention_velocity,
@@ -31,7 +32,6 @@ from derivations.softmax import (
     score_motion,
     vectorial,
 )
-from derivations.variation import Variation
 
 __all__ = ["SWAP", "attention_gradient", "derive", "gradient_along", "gradient_along_tilde"]
 

@@ -17,16 +17,17 @@ import itertools
 
 import sympy as sp
 
-from derivations.bound_notation import m
-from derivations.enumeration import dot, inputs
-from derivations.identities import require, require_equal
-from derivations.inequalities import require_at_least
-from derivations.instances import seeded
-from derivations.latex import latex
-from derivations.ledger import Derivation, Formula, Method, Step
+from derivations.calculus.power_sums import Unit
 from derivations.moments import moment
 from derivations.notation import a, b, d, declare, i, k
-from derivations.power_sums import Unit
+from derivations.population_step.notation import m
+from derivations.printing.latex import latex
+from derivations.proof.enumeration import dot, inputs
+from derivations.proof.identities import require_equal
+from derivations.proof.inequalities import require_at_least
+from derivations.proof.instances import seeded
+from derivations.proof.ledger import Derivation, Formula, Method, Step
+from derivations.proof.refusal import require
 
 __all__ = ["derive", "loose_bound", "mean_bound"]
 

@@ -25,14 +25,15 @@ from functools import cache
 
 import sympy as sp
 
-from derivations.enumeration import dot, expectation
-from derivations.evaluation import evaluate
-from derivations.identities import require, require_equal
-from derivations.instances import random_integers, seeded
-from derivations.latex import equation
-from derivations.ledger import Derivation, Formula, Method, Step
+from derivations.calculus.power_sums import PowerSum, Unit
 from derivations.notation import a, b, coefficient
-from derivations.power_sums import PowerSum, Unit
+from derivations.printing.latex import equation
+from derivations.proof.enumeration import dot, expectation
+from derivations.proof.evaluation import evaluate
+from derivations.proof.identities import require_equal
+from derivations.proof.instances import random_integers, seeded
+from derivations.proof.ledger import Derivation, Formula, Method, Step
+from derivations.proof.refusal import require
 
 __all__ = [
     "derive",

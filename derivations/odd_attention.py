@@ -17,19 +17,20 @@ from collections.abc import Callable
 
 import sympy as sp
 
-from derivations.enumeration import enumerated_loss
+from derivations.attention.pointwise_attention import OF_ANY_SIGN, weight, weight_tilde
+from derivations.calculus.power_sums import Entry, PowerSum, Unit
 from derivations.gradient import SWAP, attention_gradient
-from derivations.identities import require, require_equal
-from derivations.inequalities import require_at_least
-from derivations.instances import seeded
-from derivations.latex import equation
-from derivations.ledger import Derivation, Formula, Method, Step
 from derivations.moments import moment
 from derivations.notation import Sequence as PositionSequence
 from derivations.notation import a, b, declare, i, t
-from derivations.pointwise_attention import OF_ANY_SIGN, weight, weight_tilde
 from derivations.population import loss
-from derivations.power_sums import Entry, PowerSum, Unit
+from derivations.printing.latex import equation
+from derivations.proof.enumeration import enumerated_loss
+from derivations.proof.identities import require_equal
+from derivations.proof.inequalities import require_at_least
+from derivations.proof.instances import seeded
+from derivations.proof.ledger import Derivation, Formula, Method, Step
+from derivations.proof.refusal import require
 
 __all__ = ["derive", "loss_of_opposite_heads"]
 

@@ -17,12 +17,7 @@ if __name__ == "__main__":
 import sympy as sp
 
 from derivations.antisymmetric import MIRROR, kappa_value, push, push_tilde, rest_weights
-from derivations.bound_constants import defined, formulas, value
-from derivations.bound_notation import OFF_SUPPORT, C, T, p, s, share, sigma, symbol
-from derivations.identities import require, require_equal
-from derivations.inequalities import require_at_least
-from derivations.latex import latex
-from derivations.ledger import Derivation, Step
+from derivations.calculus.power_sums import Entry, PowerSum, Unit
 from derivations.notation import (
     Delta,
     E,
@@ -43,7 +38,13 @@ from derivations.notation import (
     t,
     x,
 )
-from derivations.power_sums import Entry, PowerSum, Unit
+from derivations.population_step.constants import defined, formulas, value
+from derivations.population_step.notation import OFF_SUPPORT, C, T, p, s, share, sigma, symbol
+from derivations.printing.latex import latex
+from derivations.proof.identities import require_equal
+from derivations.proof.inequalities import require_at_least
+from derivations.proof.ledger import Derivation, Step
+from derivations.proof.refusal import require
 
 __all__ = [
     "along_support",

@@ -23,21 +23,9 @@ import mpmath
 import sympy as sp
 
 from derivations import gradient, population
-from derivations.differentiation import NumericModel
-from derivations.enumeration import dot, inputs
-from derivations.evaluation import evaluate, evaluate_over
-from derivations.identities import require, require_equal
-from derivations.instances import random_attention, random_integers, seeded
-from derivations.joint_cumulants import (
-    cumulant,
-    even_exponents,
-    in_power_sums,
-    moment_in_cumulants,
-    monomial,
-    multiplicity,
-)
-from derivations.latex import equation
-from derivations.ledger import Derivation, Formula, Method, Step
+from derivations.calculus.differentiation import NumericModel
+from derivations.calculus.power_sums import PowerSum, Unit, density
+from derivations.calculus.variation import Variation
 from derivations.moments import (
     even_partitions,
     moment,
@@ -45,11 +33,24 @@ from derivations.moments import (
     rademacher_cumulant,
 )
 from derivations.notation import a, b, gamma, gamma_tilde, t, u
-from derivations.parity_notation import attention, relevant
+from derivations.parities.joint_cumulants import (
+    cumulant,
+    even_exponents,
+    in_power_sums,
+    moment_in_cumulants,
+    monomial,
+    multiplicity,
+)
+from derivations.parities.notation import attention, relevant
 from derivations.permanents import cross_moment, permanent, pull
-from derivations.power_sums import PowerSum, Unit, density
+from derivations.printing.latex import equation
+from derivations.proof.enumeration import dot, inputs
+from derivations.proof.evaluation import evaluate, evaluate_over
+from derivations.proof.identities import require_equal
+from derivations.proof.instances import random_attention, random_integers, seeded
+from derivations.proof.ledger import Derivation, Formula, Method, Step
+from derivations.proof.refusal import require
 from derivations.softmax import attention_velocity
-from derivations.variation import Variation
 
 __all__ = ["attention_gradient", "derive", "gradient_along", "loss", "square_moment"]
 

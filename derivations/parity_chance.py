@@ -19,12 +19,13 @@ from dataclasses import dataclass
 import mpmath
 import sympy as sp
 
-from derivations.identities import require, require_equal
-from derivations.ledger import Derivation, Formula, Method, Step
-from derivations.lemmas import Lemma
 from derivations.notation import d, declare
-from derivations.parity_notation import k_heads
-from derivations.parity_rest import own_gain, shared_gain
+from derivations.parities.notation import k_heads
+from derivations.parities.rest import own_gain, shared_gain
+from derivations.proof.identities import require_equal
+from derivations.proof.ledger import Derivation, Formula, Method, Step
+from derivations.proof.lemmas import Lemma
+from derivations.proof.refusal import require
 
 __all__ = ["derive", "lean_variance", "product_variance", "score_variance", "shock"]
 

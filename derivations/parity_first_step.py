@@ -20,12 +20,11 @@ from functools import cache
 
 import sympy as sp
 
-from derivations import parity_rest
-from derivations.identities import require, require_equal
-from derivations.ledger import Derivation, Step
+from derivations.calculus.power_sums import Entry, PowerSum
+from derivations.calculus.variation import Variation
 from derivations.notation import d, i, t
-from derivations.parity import gradient_along
-from derivations.parity_notation import (
+from derivations.parities import rest as parity_rest
+from derivations.parities.notation import (
     attention,
     exponential,
     k_heads,
@@ -33,10 +32,12 @@ from derivations.parity_notation import (
     relevant,
     score,
 )
-from derivations.parity_rest import uniform
+from derivations.parities.rest import uniform
+from derivations.parity import gradient_along
 from derivations.permanents import pull
-from derivations.power_sums import Entry, PowerSum
-from derivations.variation import Variation
+from derivations.proof.identities import require_equal
+from derivations.proof.ledger import Derivation, Step
+from derivations.proof.refusal import require
 
 __all__ = ["derive"]
 

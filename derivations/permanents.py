@@ -20,15 +20,16 @@ from functools import partial
 
 import sympy as sp
 
-from derivations.enumeration import dot, expectation
-from derivations.identities import require, require_equal
-from derivations.instances import random_integers, seeded
-from derivations.latex import equation
-from derivations.ledger import Derivation, Formula, Method, Step
+from derivations.calculus.power_sums import Entry, Unit
+from derivations.calculus.variation import Variation
 from derivations.moments import even_partitions, moment, moment_by_coincidences
-from derivations.parity_notation import attention, relevant
-from derivations.power_sums import Entry, Unit
-from derivations.variation import Variation
+from derivations.parities.notation import attention, relevant
+from derivations.printing.latex import equation
+from derivations.proof.enumeration import dot, expectation
+from derivations.proof.identities import require_equal
+from derivations.proof.instances import random_integers, seeded
+from derivations.proof.ledger import Derivation, Formula, Method, Step
+from derivations.proof.refusal import require
 
 __all__ = ["bijections", "cross_moment", "derive", "forms", "permanent", "pull"]
 

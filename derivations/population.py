@@ -13,15 +13,16 @@ if __name__ == "__main__":
 
 import sympy as sp
 
-from derivations.enumeration import enumerated_loss
-from derivations.evaluation import evaluate
-from derivations.identities import require, require_equal
-from derivations.instances import random_attention, seeded
-from derivations.latex import equation
-from derivations.ledger import Derivation, Formula, Method, Step
+from derivations.calculus.power_sums import Entry, Unit
 from derivations.moments import moment, moment_by_coincidences
 from derivations.notation import a, b, gamma, gamma_tilde
-from derivations.power_sums import Entry, Unit
+from derivations.printing.latex import equation
+from derivations.proof.enumeration import enumerated_loss
+from derivations.proof.evaluation import evaluate
+from derivations.proof.identities import require_equal
+from derivations.proof.instances import random_attention, seeded
+from derivations.proof.ledger import Derivation, Formula, Method, Step
+from derivations.proof.refusal import require
 
 __all__ = ["cross_moment", "derive", "loss", "quartic_moment"]
 

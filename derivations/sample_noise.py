@@ -19,16 +19,10 @@ from functools import partial
 
 import sympy as sp
 
-from derivations import form_bounds
 from derivations.antisymmetric import START, at_start
-from derivations.enumeration import dot, expectation
-from derivations.evaluation import evaluate
-from derivations.form_bounds import r
+from derivations.calculus.power_sums import Entry, PowerSum, Unit
+from derivations.calculus.variation import Variation
 from derivations.gradient import SWAP, gradient_along
-from derivations.identities import require, require_equal
-from derivations.instances import random_attention, random_fractions, random_integers, seeded
-from derivations.latex import equation
-from derivations.ledger import Derivation, Formula, Method, Step
 from derivations.moments import moment, moment_by_coincidences
 from derivations.notation import (
     E,
@@ -43,9 +37,16 @@ from derivations.notation import (
     t,
     x,
 )
-from derivations.power_sums import Entry, PowerSum, Unit
+from derivations.printing.latex import equation
+from derivations.proof.enumeration import dot, expectation
+from derivations.proof.evaluation import evaluate
+from derivations.proof.identities import require_equal
+from derivations.proof.instances import random_attention, random_fractions, random_integers, seeded
+from derivations.proof.ledger import Derivation, Formula, Method, Step
+from derivations.proof.refusal import require
+from derivations.sample_step import form_bounds
+from derivations.sample_step.form_bounds import r
 from derivations.softmax import attention_velocity
-from derivations.variation import Variation
 
 __all__ = [
     "SWAP_HEADS",

@@ -17,15 +17,22 @@ if __name__ == "__main__":
 
 import sympy as sp
 
-from derivations import freezing, frozen_sums, growth_signs, slope_bound, weight_bounds
 from derivations.antisymmetric import kappa_value
-from derivations.bound_constants import defined, formulas, growth_rate, value
-from derivations.bound_notation import G_2, OFF_SUPPORT, D, G, h, q, s, sigma, symbol
-from derivations.identities import require, require_equal
-from derivations.inequalities import require_at_least
-from derivations.ledger import Derivation, Step
+from derivations.calculus.power_sums import Entry, PowerSum
 from derivations.notation import Z_2, Delta, E, Z, Z_tilde, Z_tilde_2, a, b, d, kappa, omega
-from derivations.power_sums import Entry, PowerSum
+from derivations.population_step import (
+    freezing,
+    frozen_sums,
+    growth_signs,
+    slope_bound,
+    weight_bounds,
+)
+from derivations.population_step.constants import defined, formulas, growth_rate, value
+from derivations.population_step.notation import G_2, OFF_SUPPORT, D, G, h, q, s, sigma, symbol
+from derivations.proof.identities import require_equal
+from derivations.proof.inequalities import require_at_least
+from derivations.proof.ledger import Derivation, Step
+from derivations.proof.refusal import require
 
 __all__ = ["derive"]
 

@@ -16,15 +16,15 @@ if __name__ == "__main__":
 import mpmath
 import sympy as sp
 
-from derivations.differentiation import NumericModel, SymbolicModel
-from derivations.evaluation import evaluate_over
-from derivations.identities import require_equal
-from derivations.instances import seeded
-from derivations.latex import equation, latex
-from derivations.ledger import Derivation, Formula, Method, Step
+from derivations.calculus.differentiation import NumericModel, SymbolicModel
+from derivations.calculus.power_sums import Entry, PowerSum, Unit, density
+from derivations.calculus.variation import Variation
 from derivations.notation import E, Z, gamma, i, k, t, v
-from derivations.power_sums import Entry, PowerSum, Unit, density
-from derivations.variation import Variation
+from derivations.printing.latex import equation, latex
+from derivations.proof.evaluation import evaluate_over
+from derivations.proof.identities import require_equal
+from derivations.proof.instances import seeded
+from derivations.proof.ledger import Derivation, Formula, Method, Step
 
 __all__ = ["ATTENTION", "attention_velocity", "derive", "in_attention", "score_motion", "vectorial"]
 

@@ -18,12 +18,13 @@ from typing import Literal
 
 import sympy as sp
 
-from derivations import ambient, far_slices, score_events, wedge
-from derivations.bound_constants import defined, formulas, value
-from derivations.bound_notation import symbol
-from derivations.identities import require, require_equal
-from derivations.ledger import Derivation, Method, Step
-from derivations.lemmas import UNION_BOUND
+from derivations.population_step import ambient, far_slices, score_events, wedge
+from derivations.population_step.constants import defined, formulas, value
+from derivations.population_step.notation import symbol
+from derivations.proof.identities import require_equal
+from derivations.proof.ledger import Derivation, Method, Step
+from derivations.proof.lemmas import UNION_BOUND
+from derivations.proof.refusal import require
 
 __all__ = ["EVENTS", "Event", "derive"]
 

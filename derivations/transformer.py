@@ -15,12 +15,15 @@ if __name__ == "__main__":
 
 import sympy as sp
 
-from derivations.explicit_training import check_training
+from derivations.calculus.power_sums import Entry, PowerSum, density
 from derivations.gradient import gradient_along
-from derivations.identities import require_equal
-from derivations.latex import latex
-from derivations.ledger import Derivation, Method, Step
-from derivations.linear_maps import (
+from derivations.notation import E, declare, eta, i, t, x
+from derivations.printing.latex import latex
+from derivations.proof.identities import require_equal
+from derivations.proof.ledger import Derivation, Method, Step
+from derivations.softmax import ATTENTION, attention_velocity
+from derivations.transformers.explicit_training import check_training
+from derivations.transformers.linear_maps import (
     LINE,
     LinearMap,
     Rules,
@@ -29,9 +32,6 @@ from derivations.linear_maps import (
     letter,
     require_same,
 )
-from derivations.notation import E, declare, eta, i, t, x
-from derivations.power_sums import Entry, PowerSum, density
-from derivations.softmax import ATTENTION, attention_velocity
 
 __all__ = [
     "CONDITIONS",

@@ -13,9 +13,9 @@ if __name__ == "__main__":
 
     run("transformer_conditions")
 
-from derivations import layer_conditions, training_conditions
-from derivations.ledger import Derivation
+from derivations.proof.ledger import Derivation
 from derivations.transformer import CONDITIONS
+from derivations.transformers import layer_conditions, training_conditions
 
 __all__ = ["derive"]
 

@@ -19,14 +19,7 @@ from fractions import Fraction
 
 import sympy as sp
 
-from derivations import zonotope_edge, zonotope_walk
-from derivations.enumeration import dot, inputs
-from derivations.evaluation import evaluate
-from derivations.identities import require, require_equal
-from derivations.inequalities import require_at_least
-from derivations.instances import concentrated_attention, random_attention, seeded
-from derivations.latex import equation, latex
-from derivations.ledger import Derivation, Formula, Method, Step
+from derivations.calculus.power_sums import Entry, PowerSum, Unit
 from derivations.notation import (
     a,
     alpha,
@@ -38,9 +31,18 @@ from derivations.notation import (
     gamma_tilde,
     x,
 )
-from derivations.power_sums import Entry, PowerSum, Unit
-from derivations.zonotope import branch_bracket, branch_minimum
-from derivations.zonotope_edge import edge_product, r, stationary_point
+from derivations.printing.latex import equation, latex
+from derivations.proof.enumeration import dot, inputs
+from derivations.proof.evaluation import evaluate
+from derivations.proof.identities import require_equal
+from derivations.proof.inequalities import require_at_least
+from derivations.proof.instances import concentrated_attention, random_attention, seeded
+from derivations.proof.ledger import Derivation, Formula, Method, Step
+from derivations.proof.refusal import require
+from derivations.zonotopes import edge as zonotope_edge
+from derivations.zonotopes import walk as zonotope_walk
+from derivations.zonotopes.edge import edge_product, r, stationary_point
+from derivations.zonotopes.zonotope import branch_bracket, branch_minimum
 
 __all__ = ["derive", "residual_in_masses", "success_value", "worst_signs"]
 

@@ -13,12 +13,8 @@ from fractions import Fraction
 import sympy as sp
 
 from derivations.antisymmetric import closed_loss, push
-from derivations.enumeration import enumerated_loss
-from derivations.evaluation import evaluate
+from derivations.calculus.power_sums import Entry, PowerSum
 from derivations.gradient import gradient_along, gradient_along_tilde
-from derivations.identities import require, require_equal
-from derivations.latex import equation
-from derivations.ledger import Derivation, Formula, Method, Step
 from derivations.notation import (
     Z_2,
     Delta,
@@ -34,7 +30,12 @@ from derivations.notation import (
     t,
 )
 from derivations.population import loss
-from derivations.power_sums import Entry, PowerSum
+from derivations.printing.latex import equation
+from derivations.proof.enumeration import enumerated_loss
+from derivations.proof.evaluation import evaluate
+from derivations.proof.identities import require_equal
+from derivations.proof.ledger import Derivation, Formula, Method, Step
+from derivations.proof.refusal import require
 from derivations.softmax import vectorial
 
 __all__ = ["at_zero", "derive"]

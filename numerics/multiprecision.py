@@ -8,7 +8,7 @@ A number is printed once two working precisions, the second twice the first, agr
 digits asked for, and at both the rounding errors, bounded to first order, are below the last of
 them. Agreement alone is not enough: where attention rounds to 1, terms that ought to cancel in
 part cancel exactly, and wrong digits agree. As mpmath's roundings are trusted, not enclosed, the
-digits are no proof; "0" alone is always proved (`numerics.exact_zero`).
+digits are no proof; "0" alone is always proved (`numerics.exact.zero`).
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from numpy.typing import ArrayLike
 
 from numerics.arguments import InvalidArgumentError, integer_at_least
 from numerics.decimals import dyadic_digits, rational_digits
-from numerics.exact_instance import ExactInstance
-from numerics.exact_zero import MAX_GROUPS, PositionGroups, balanced, vanishes
+from numerics.exact.instance import ExactInstance
+from numerics.exact.zero import MAX_GROUPS, PositionGroups, balanced, vanishes
 
 __all__ = [
     "MAX_BITS",

@@ -2,9 +2,9 @@
 
 The theorem is deterministic off its events: if none of them happens, both heads have the slopes
 that the step size needs, and every step of size eta >= C d^2 brings the loss of every input to at
-most the tolerance (docs/theorem2.md; ours). The events are those of `numerics.balls.theorem2`, by
-the same names; here they are decided in binary64, on the safe side: what is within the rounding of
-a threshold counts as an event.
+most the tolerance (docs/theorem2.md; ours). The events are those of
+`numerics.balls.bounds.theorem2`, by the same names; here they are decided in binary64, on the safe
+side: what is within the rounding of a threshold counts as an event.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ import numpy as np
 from flint import arb
 
 from numerics.arguments import InvalidArgumentError, integer_at_least
-from numerics.balls.ambient import disturbance, slices_between
-from numerics.balls.events import HEADS, LEAST_D, LEAST_M, Head
+from numerics.balls.bounds.ambient import disturbance, slices_between
+from numerics.balls.bounds.events import HEADS, LEAST_D, LEAST_M, Head
+from numerics.balls.bounds.slope_bounds import ScoreBounds, SlopeBounds
+from numerics.balls.bounds.tails import squares_threshold, sub_gaussian_threshold
+from numerics.balls.bounds.theorem2 import Budget
 from numerics.balls.exact import from_float
 from numerics.balls.precision import working_precision
-from numerics.balls.slope_bounds import ScoreBounds, SlopeBounds
-from numerics.balls.tails import squares_threshold, sub_gaussian_threshold
-from numerics.balls.theorem2 import Budget
 from numerics.one_step_slopes import OneStepSlopes
 
 __all__ = ["EventKey", "EventThresholds", "SliceThresholds", "event_thresholds", "events_of_draw"]
 
 EventKey: TypeAlias = tuple[str, Head | None]
-"""Name and head of an event, as in `numerics.balls.events.Event`."""
+"""Name and head of an event, as in `numerics.balls.bounds.events.Event`."""
 
 _UNIT = 2.0**-53
 _BITS = 64  # the thresholds lose nothing beyond the size of d, and are rounded to binary64
@@ -111,7 +111,7 @@ def event_thresholds(
     d, m : int
         Number of positions (>= 3) and embedding dimension (>= 6).
     budget : Budget
-        As for `numerics.balls.theorem2.failure_events`.
+        As for `numerics.balls.bounds.theorem2.failure_events`.
     scale : Fraction or None
         C in eta >= C d^2; None for the limit of large eta.
     tolerance : Fraction
@@ -203,7 +203,7 @@ def events_of_draw(slopes: OneStepSlopes, thresholds: EventThresholds) -> Mappin
     Returns
     -------
     mapping
-        In the order of `numerics.balls.theorem2.failure_events`.
+        In the order of `numerics.balls.bounds.theorem2.failure_events`.
 
     Raises
     ------

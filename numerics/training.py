@@ -27,7 +27,7 @@ from numerics.arguments import (
 )
 from numerics.attention_maps import AttentionMap
 from numerics.one_step import Gradients
-from numerics.samples import skip_samples
+from numerics.samples.signs import skip_samples
 
 __all__ = ["Objective", "Trajectory", "descend", "population_objective", "sample_objective"]
 
@@ -146,7 +146,7 @@ def sample_objective(
         generator is no PCG64.
     """
     # Numba takes longer to load than many a descent on the population takes.
-    from numerics.empirical import empirical_gradient
+    from numerics.samples.empirical import empirical_gradient
 
     embeddings = embedding_matrix(V)
     d = embeddings.shape[0]

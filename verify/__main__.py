@@ -10,7 +10,7 @@ __all__ = ["main"]
 def main() -> int:
     """Run the command line; an interruption while it is still loading ends quietly too."""
     try:
-        from verify.cli import main as run
+        from verify.console.cli import main as run
 
         return run()
     except KeyboardInterrupt:

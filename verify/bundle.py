@@ -27,10 +27,10 @@ from numpy.typing import NDArray
 from numerics.arguments import InvalidArgumentError, check_support, finite_array
 from verify.decimals import ExactDecimal, parse_positive
 from verify.environment import package_versions, version
-from verify.files import write_atomically
+from verify.files.writing import write_atomically
 from verify.instance import Instance, draw_origin
-from verify.memory import embedding_bytes, refuse_beyond_memory
 from verify.origin import Origin
+from verify.running.memory import embedding_bytes, refuse_beyond_memory
 
 __all__ = ["DescentQuestion", "Question", "exact_binary64", "load_bundle", "save_bundle"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from verify.outcome import Outcome
+from verify.console.outcome import Outcome
 
 if TYPE_CHECKING:
     from verify.bundle import DescentQuestion

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 import numerics.embeddings
 from numerics.arguments import InvalidArgumentError, embedding_matrix
-from verify.array_files import ArrayFile
+from verify.files.array_files import ArrayFile
 
 __all__ = ["check_law", "draw_embeddings", "is_pinned", "pin_law"]
 

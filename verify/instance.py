@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from numerics.arguments import InvalidArgumentError, check_support, finite_array
 from numerics.embeddings import LAWS, uniform_direction
-from verify.archives import add_arrays, read_archive
-from verify.array_files import ArrayFile
 from verify.embedding_laws import draw_embeddings
-from verify.files import write_atomically
+from verify.files.archives import add_arrays, read_archive
+from verify.files.array_files import ArrayFile
+from verify.files.writing import write_atomically
 from verify.origin import Origin
 from verify.seeds import Streams
 

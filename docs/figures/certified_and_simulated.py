@@ -16,8 +16,8 @@ import math
 from dataclasses import dataclass
 from pathlib import Path
 
+from numerics.balls.bounds.explicit_theorem2 import ExplicitTheorem2, explicit_theorem2
 from numerics.balls.exact import lower_digits, upper_digits
-from numerics.balls.explicit_theorem2 import ExplicitTheorem2, explicit_theorem2
 from numerics.support_slopes import draw_support_slopes
 from verify.report.figures.certified_and_simulated import NAME, draw, tables
 from verify.report.figures.shipped import DATA

@@ -17,13 +17,13 @@ import numpy as np
 from numerics.attention_maps import find_map
 from numerics.training import descend, population_objective
 from verify.claims.theorem2 import TOLERANCE
-from verify.comparison import STARTS, Comparison, compare_trial, draw_start, stopping_loss
-from verify.pool import Failure, available_cores, run_calls
-from verify.progress import Progress
+from verify.console.progress import Progress
 from verify.report.figures.attention_training import draw, tables
 from verify.report.figures.shipped import DATA
 from verify.report.figures.style import drawing, write_figure
+from verify.running.pool import Failure, available_cores, run_calls
 from verify.seeds import Streams
+from verify.trials.comparison import STARTS, Comparison, compare_trial, draw_start, stopping_loss
 
 SIZES = ((256, 32), (64, 128))
 MAPS = ("softmax", "linear", "erf")

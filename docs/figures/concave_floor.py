@@ -23,7 +23,7 @@ from scipy.optimize import minimize
 from numerics.attention_maps import AttentionMap, find_map
 from numerics.balls.concave_floor import concave_floor
 from numerics.balls.softmax_reach import softmax_reach
-from numerics.quadratic_forms import form_space
+from numerics.exact.quadratic_forms import form_space
 from verify.instance import draw_instance
 from verify.seeds import Streams
 

@@ -16,12 +16,12 @@ from pathlib import Path
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 
-from verify.monte_carlo import simulate
-from verify.one_step_trial import run_trials
-from verify.pool import available_cores
-from verify.progress import Progress
+from verify.console.progress import Progress
+from verify.running.monte_carlo import simulate
+from verify.running.pool import available_cores
 from verify.sampling import Proportion
 from verify.seeds import Streams
+from verify.trials.one_step import run_trials
 
 DIMENSIONS = (32, 64, 128, 256, 512, 1024, 2048, 4096)
 EMBEDDING_DIMENSIONS = {64: "o", 256: "s"}

@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
-from numerics.dense_nets import dense_parameters, loss_bracket
-from numerics.juntas import least_positions
-from numerics.trained_nets import draw_sample, train
+from numerics.baselines.dense_nets import dense_parameters, loss_bracket
+from numerics.baselines.juntas import least_positions
+from numerics.baselines.trained_nets import draw_sample, train
 from verify.claims.explicit_theorem2 import sufficient_width
 from verify.report.figures.parameters_against_d import NAME, draw, tables
 from verify.report.figures.shipped import DATA

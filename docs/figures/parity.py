@@ -19,9 +19,9 @@ import numpy as np
 
 from numerics.parity.prediction import common_shock, distinct_probability, draw_distinct
 from numerics.parity.signal import draw_signal_choices
-from verify.parity_trial import ParitySetting, descend, draw_parity
 from verify.sampling import Proportion
 from verify.seeds import Streams
+from verify.trials.parity import ParitySetting, descend, draw_parity
 
 SEED = 0
 SCALE = 1e6

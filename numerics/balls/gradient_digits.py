@@ -3,7 +3,7 @@
 The scores of binary64 numbers are exact; attention, loss and gradient are enclosed in balls. A
 number is printed once both ends of its ball round to the same decimal string: rounding is
 monotone, so the number itself rounds to that string. Otherwise the precision is doubled. "0" is
-printed only for a number that is zero by proof (`numerics.exact_zero`).
+printed only for a number that is zero by proof (`numerics.exact.zero`).
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from numerics.balls.integer_matrix import IntegerMatrix
 from numerics.balls.model import attention, gradient_weights, population_loss, powers
 from numerics.balls.precision import precisions, working_precision
 from numerics.decimals import EXACT_EXPONENT, dyadic_digits, rational_digits
-from numerics.exact_instance import ExactInstance
-from numerics.exact_zero import MAX_GROUPS, PositionGroups, balanced, vanishes
+from numerics.exact.instance import ExactInstance
+from numerics.exact.zero import MAX_GROUPS, PositionGroups, balanced, vanishes
 from numerics.multiprecision import MAX_BITS, MAX_DIGITS, GradientDigits
 
 __all__ = ["population_gradient_digits"]

@@ -17,11 +17,9 @@ from derivations.antisymmetric import (
     rest_weights,
     signal,
 )
+from derivations.calculus.power_sums import Entry, PowerSum
 from derivations.catalogue import load
-from derivations.evaluation import evaluate, evaluate_over
 from derivations.gradient import gradient_along, gradient_along_tilde
-from derivations.identities import residue
-from derivations.instances import random_fractions, random_integers, seeded
 from derivations.notation import (
     Z_2,
     Delta,
@@ -38,7 +36,9 @@ from derivations.notation import (
     t,
 )
 from derivations.population import loss
-from derivations.power_sums import Entry, PowerSum
+from derivations.proof.evaluation import evaluate, evaluate_over
+from derivations.proof.identities import residue
+from derivations.proof.instances import random_fractions, random_integers, seeded
 
 
 def test_omega():

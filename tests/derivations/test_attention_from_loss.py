@@ -2,10 +2,10 @@ import pytest
 import sympy as sp
 
 from derivations import attention_from_loss
+from derivations.calculus.power_sums import Entry
 from derivations.catalogue import load
-from derivations.ledger import Status
 from derivations.notation import a, b, gamma, gamma_tilde
-from derivations.power_sums import Entry
+from derivations.proof.ledger import Status
 
 
 def statuses():

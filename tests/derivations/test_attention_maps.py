@@ -5,17 +5,10 @@ import sympy as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from derivations import attention_maps, pointwise_maps
-from derivations.attention_maps import pull_back_of_softmax
-from derivations.catalogue import load
-from derivations.enumeration import enumerated_loss
-from derivations.evaluation import evaluate
-from derivations.identities import residue
-from derivations.latex import latex
-from derivations.ledger import Status
-from derivations.notation import a, b, gamma, gamma_tilde, i, t
-from derivations.pointwise_attention import weight, weight_tilde
-from derivations.pointwise_maps import (
+from derivations import attention_maps
+from derivations.attention import pointwise_maps
+from derivations.attention.pointwise_attention import weight, weight_tilde
+from derivations.attention.pointwise_maps import (
     ERF,
     LINEAR,
     PointwiseMap,
@@ -27,7 +20,15 @@ from derivations.pointwise_maps import (
     slope,
     slopes,
 )
-from derivations.power_sums import Entry, PowerSum, Unit
+from derivations.attention_maps import pull_back_of_softmax
+from derivations.calculus.power_sums import Entry, PowerSum, Unit
+from derivations.catalogue import load
+from derivations.notation import a, b, gamma, gamma_tilde, i, t
+from derivations.printing.latex import latex
+from derivations.proof.enumeration import enumerated_loss
+from derivations.proof.evaluation import evaluate
+from derivations.proof.identities import residue
+from derivations.proof.ledger import Status
 
 WEIGHTS = st.lists(st.integers(-9, 9), min_size=5, max_size=5)
 

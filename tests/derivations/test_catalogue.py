@@ -4,7 +4,7 @@ import sys
 import pytest
 
 from derivations.catalogue import TITLES, load, names
-from derivations.ledger import Status
+from derivations.proof.ledger import Status
 
 
 def test_names_and_titles():

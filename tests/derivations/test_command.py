@@ -6,7 +6,7 @@ import pytest
 
 from derivations import command
 from derivations.catalogue import TITLES, names
-from derivations.ledger import Derivation, Step
+from derivations.proof.ledger import Derivation, Step
 
 
 def _run(*arguments, module="derivations", seed="0", stdout=subprocess.PIPE, **options):

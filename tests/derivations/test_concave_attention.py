@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from derivations import concave_attention, pointwise_attention, softmax_reach
+from derivations import concave_attention
+from derivations.attention import pointwise_attention, softmax_reach
 from derivations.catalogue import load
 from derivations.concave_attention import floor, h, sigma
-from derivations.ledger import Method
+from derivations.proof.ledger import Method
 
 
 def failing(*, instances=False):

@@ -5,10 +5,10 @@ import math
 import mpmath
 import pytest
 
-from derivations.bound_constants import value
 from derivations.catalogue import load
-from derivations.evaluation import evaluate_real
-from derivations.instances import seeded
+from derivations.population_step.constants import value
+from derivations.proof.evaluation import evaluate_real
+from derivations.proof.instances import seeded
 
 REALS = mpmath.MPContext()
 REALS.dps = 30

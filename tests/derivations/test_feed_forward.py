@@ -7,9 +7,10 @@ from fractions import Fraction
 import pytest
 import sympy as sp
 
-from derivations import feed_forward, orthonormal_parities
+from derivations import feed_forward
 from derivations.catalogue import load
-from derivations.ledger import Status
+from derivations.parities import orthonormal as orthonormal_parities
+from derivations.proof.ledger import Status
 
 
 def failing():

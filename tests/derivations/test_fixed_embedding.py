@@ -5,10 +5,11 @@ from dataclasses import replace
 import pytest
 import sympy as sp
 
-from derivations import fixed_embedding, orthonormal_parities
+from derivations import fixed_embedding
+from derivations.calculus.power_sums import PowerSum
 from derivations.catalogue import load
-from derivations.ledger import Status
-from derivations.power_sums import PowerSum
+from derivations.parities import orthonormal as orthonormal_parities
+from derivations.proof.ledger import Status
 
 
 def failing():

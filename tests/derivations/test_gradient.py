@@ -2,13 +2,13 @@ import pytest
 import sympy as sp
 from hypothesis import given, settings
 
-from derivations.differentiation import SymbolicModel
-from derivations.enumeration import enumerated_loss
-from derivations.evaluation import evaluate, evaluate_over
+from derivations.calculus.differentiation import SymbolicModel
+from derivations.calculus.power_sums import Entry, PowerSum, Unit
 from derivations.gradient import SWAP, attention_gradient, gradient_along, gradient_along_tilde
-from derivations.identities import residue
 from derivations.notation import a, b, gamma, gamma_tilde, i
-from derivations.power_sums import Entry, PowerSum, Unit
+from derivations.proof.enumeration import enumerated_loss
+from derivations.proof.evaluation import evaluate, evaluate_over
+from derivations.proof.identities import residue
 from verify.strategies import rational_attention, supports
 
 

@@ -6,11 +6,11 @@ import pytest
 import sympy as sp
 
 from derivations import linear_average
-from derivations.bound_notation import m
 from derivations.catalogue import load
-from derivations.ledger import Method
 from derivations.linear_average import lambda_0, r
 from derivations.notation import d
+from derivations.population_step.notation import m
+from derivations.proof.ledger import Method
 
 
 def failing(*, instances=False):

@@ -5,9 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from derivations.enumeration import dot, expectation, inputs
-from derivations.evaluation import evaluate
-from derivations.instances import random_fractions, seeded
+from derivations.calculus.power_sums import PowerSum, Unit
 from derivations.moments import (
     even_partitions,
     moment,
@@ -16,7 +14,9 @@ from derivations.moments import (
     set_partitions,
 )
 from derivations.notation import a, b, coefficient
-from derivations.power_sums import PowerSum, Unit
+from derivations.proof.enumeration import dot, expectation, inputs
+from derivations.proof.evaluation import evaluate
+from derivations.proof.instances import random_fractions, seeded
 
 
 def test_cumulants_of_a_sign():

@@ -6,11 +6,11 @@ import pytest
 import sympy as sp
 
 from derivations import odd_attention
+from derivations.attention.pointwise_attention import weight
+from derivations.calculus.power_sums import PowerSum
 from derivations.catalogue import load
-from derivations.ledger import Method
 from derivations.odd_attention import loss_of_opposite_heads
-from derivations.pointwise_attention import weight
-from derivations.power_sums import PowerSum
+from derivations.proof.ledger import Method
 
 
 def failing(*, instances=False):

@@ -7,14 +7,14 @@ import pytest
 import sympy as sp
 
 from derivations import one_step
-from derivations.bound_constants import value
+from derivations.calculus.differentiation import NumericModel
+from derivations.calculus.power_sums import Entry
 from derivations.catalogue import load
-from derivations.differentiation import NumericModel
-from derivations.enumeration import dot
-from derivations.evaluation import evaluate_over, evaluate_real
-from derivations.instances import seeded
 from derivations.notation import E
-from derivations.power_sums import Entry
+from derivations.population_step.constants import value
+from derivations.proof.enumeration import dot
+from derivations.proof.evaluation import evaluate_over, evaluate_real
+from derivations.proof.instances import seeded
 
 A, B, K = 0, 1, 2
 

@@ -7,12 +7,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from derivations import parity
+from derivations.calculus.power_sums import PowerSum
 from derivations.catalogue import load
-from derivations.evaluation import evaluate
 from derivations.notation import gamma
+from derivations.parities.notation import attention
 from derivations.parity import loss, square_moment
-from derivations.parity_notation import attention
-from derivations.power_sums import PowerSum
+from derivations.proof.evaluation import evaluate
 from numerics.parity.enumeration import enumerate_parity_loss
 from verify.strategies import rational_attention
 

@@ -6,9 +6,9 @@ import sympy as sp
 
 from derivations import parity_chance
 from derivations.catalogue import load
-from derivations.evaluation import evaluate_real
-from derivations.ledger import Status
-from derivations.parity_rest import own_gain, shared_gain
+from derivations.parities.rest import own_gain, shared_gain
+from derivations.proof.evaluation import evaluate_real
+from derivations.proof.ledger import Status
 from numerics.parity.prediction import common_shock
 
 

@@ -4,10 +4,11 @@ import mpmath
 import pytest
 import sympy as sp
 
-from derivations import parity, parity_first_step, parity_rest
+from derivations import parity, parity_first_step
 from derivations.catalogue import load
 from derivations.notation import d
-from derivations.parity_notation import (
+from derivations.parities import rest as parity_rest
+from derivations.parities.notation import (
     attention,
     exponential,
     lean,
@@ -15,7 +16,7 @@ from derivations.parity_notation import (
     relevant,
     score,
 )
-from derivations.parity_rest import own_gain, rest_factor, shared_gain
+from derivations.parities.rest import own_gain, rest_factor, shared_gain
 
 
 @pytest.fixture

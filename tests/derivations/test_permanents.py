@@ -4,12 +4,12 @@ import pytest
 import sympy as sp
 
 from derivations import permanents
+from derivations.calculus.power_sums import Entry
 from derivations.catalogue import load
 from derivations.notation import a, b, gamma, gamma_tilde
-from derivations.parity_notation import attention, relevant
+from derivations.parities.notation import attention, relevant
 from derivations.permanents import bijections, cross_moment, permanent, pull
 from derivations.population import cross_moment as cross_moment_of_two
-from derivations.power_sums import Entry
 
 
 def failing(*numbers: int) -> set[int]:

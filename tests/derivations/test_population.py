@@ -4,11 +4,11 @@ import sympy as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from derivations.enumeration import dot, inputs
-from derivations.evaluation import evaluate
+from derivations.calculus.power_sums import Entry, PowerSum
 from derivations.notation import a, b, gamma, gamma_tilde
 from derivations.population import loss
-from derivations.power_sums import Entry, PowerSum
+from derivations.proof.enumeration import dot, inputs
+from derivations.proof.evaluation import evaluate
 from verify.strategies import rational_attention, supports
 
 

@@ -6,13 +6,14 @@ import sympy as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from derivations import form_bounds, sample_noise
+from derivations import sample_noise
+from derivations.calculus.power_sums import PowerSum
 from derivations.catalogue import load
-from derivations.enumeration import dot, expectation
-from derivations.evaluation import evaluate
-from derivations.instances import concentrated_attention, random_fractions, seeded
 from derivations.notation import gamma, gamma_tilde
-from derivations.power_sums import PowerSum
+from derivations.proof.enumeration import dot, expectation
+from derivations.proof.evaluation import evaluate
+from derivations.proof.instances import concentrated_attention, random_fractions, seeded
+from derivations.sample_step import form_bounds
 
 NOISE = load("sample_noise")
 

@@ -6,11 +6,11 @@ import math
 import mpmath
 import pytest
 
-from derivations.bound_constants import value
-from derivations.bound_notation import CONSTANT_SYMBOLS
 from derivations.catalogue import load
-from derivations.evaluation import evaluate_real
-from derivations.instances import seeded
+from derivations.population_step.constants import value
+from derivations.population_step.notation import CONSTANT_SYMBOLS
+from derivations.proof.evaluation import evaluate_real
+from derivations.proof.instances import seeded
 
 REALS = mpmath.MPContext()
 REALS.dps = 30

@@ -8,12 +8,12 @@ import pytest
 import sympy as sp
 
 from derivations import theorem2
-from derivations.bound_constants import value
-from derivations.bound_notation import m as symbol_m
 from derivations.catalogue import load
-from derivations.evaluation import evaluate_real
-from derivations.instances import seeded
-from derivations.wedge import negative_moment
+from derivations.population_step.constants import value
+from derivations.population_step.notation import m as symbol_m
+from derivations.population_step.wedge import negative_moment
+from derivations.proof.evaluation import evaluate_real
+from derivations.proof.instances import seeded
 
 REALS = mpmath.MPContext()
 REALS.dps = 30

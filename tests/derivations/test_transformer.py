@@ -5,19 +5,12 @@ from dataclasses import replace
 import pytest
 import sympy as sp
 
-from derivations import (
-    explicit_training,
-    layer_conditions,
-    softmax,
-    training_conditions,
-    transformer,
-)
+from derivations import softmax, transformer
+from derivations.calculus.power_sums import PowerSum
 from derivations.catalogue import load
-from derivations.layer_conditions import r, r_tilde, residual_excess
-from derivations.ledger import CheckError, Method
-from derivations.linear_maps import identity, require_same
 from derivations.notation import d, eta, gamma, gamma_tilde
-from derivations.power_sums import PowerSum
+from derivations.proof.ledger import Method
+from derivations.proof.refusal import CheckError
 from derivations.transformer import (
     CONDITIONS,
     GRADIENT,
@@ -34,6 +27,9 @@ from derivations.transformer import (
     step,
     z,
 )
+from derivations.transformers import explicit_training, layer_conditions, training_conditions
+from derivations.transformers.layer_conditions import r, r_tilde, residual_excess
+from derivations.transformers.linear_maps import identity, require_same
 
 
 def failing(name):

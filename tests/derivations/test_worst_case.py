@@ -3,10 +3,10 @@ import itertools
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from derivations.evaluation import evaluate
 from derivations.notation import alpha, alpha_prime, beta, beta_prime
+from derivations.proof.evaluation import evaluate
 from derivations.worst_case import residual_in_masses, success_value
-from derivations.zonotope import boundary, branch_bracket, branch_minimum
+from derivations.zonotopes.zonotope import boundary, branch_bracket, branch_minimum
 from verify.strategies import rational_attention, supports
 
 

@@ -8,26 +8,17 @@ import sympy as sp
 from derivations import (
     antisymmetric,
     converse,
-    freezing,
-    frozen_sums,
     gradient,
-    growth_signs,
     moments,
-    noise_moments,
     one_step,
     population,
     score_bounds,
-    score_events,
     softmax,
-    variation,
-    wedge,
-    weight_bounds,
     worst_case,
     zero,
-    zonotope,
-    zonotope_edge,
-    zonotope_walk,
 )
+from derivations.calculus import variation
+from derivations.calculus.power_sums import Entry, PowerSum, Unit
 from derivations.catalogue import load
 from derivations.notation import (
     R_2,
@@ -43,7 +34,18 @@ from derivations.notation import (
     i,
     x,
 )
-from derivations.power_sums import Entry, PowerSum, Unit
+from derivations.population_step import (
+    freezing,
+    frozen_sums,
+    growth_signs,
+    noise_moments,
+    score_events,
+    wedge,
+    weight_bounds,
+)
+from derivations.zonotopes import edge as zonotope_edge
+from derivations.zonotopes import walk as zonotope_walk
+from derivations.zonotopes import zonotope
 
 
 def _fails(name):

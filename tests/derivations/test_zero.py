@@ -1,10 +1,10 @@
 import pytest
 import sympy as sp
 
+from derivations.calculus.power_sums import Entry, PowerSum
 from derivations.gradient import gradient_along, gradient_along_tilde
 from derivations.notation import a, b, d, t
 from derivations.population import loss
-from derivations.power_sums import Entry, PowerSum
 from derivations.zero import at_zero
 
 

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 from numerics.arguments import InvalidArgumentError
 from numerics.balls.binomial import clopper_pearson
-from numerics.balls.events import total
+from numerics.balls.bounds.events import total
+from numerics.balls.bounds.slope_bounds import UnmetConditionError
+from numerics.balls.bounds.theorem2 import Budget, failure_events
 from numerics.balls.precision import working_precision
-from numerics.balls.slope_bounds import UnmetConditionError
-from numerics.balls.theorem2 import Budget, failure_events
 from numerics.embeddings import sample_embeddings, uniform_direction
 from numerics.one_step import one_step
 from numerics.one_step_slopes import one_step_slopes

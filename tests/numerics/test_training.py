@@ -9,9 +9,9 @@ import pytest
 
 from numerics.arguments import InvalidArgumentError
 from numerics.attention_maps import MAPS, SOFTMAX
-from numerics.empirical import empirical_gradient
 from numerics.general_population import gradient
 from numerics.one_step import one_step
+from numerics.samples.empirical import empirical_gradient
 from numerics.training import Trajectory, descend, population_objective, sample_objective
 from verify.strategies import instance_at
 

@@ -15,6 +15,6 @@ def in_this_process(monkeypatch) -> None:
         while (call := take()) is not None:
             yield call, function(call)
 
-    monkeypatch.setattr("verify.pool.stream_calls", stream_here)
+    monkeypatch.setattr("verify.running.pool.stream_calls", stream_here)
     monkeypatch.setattr("verify.sweep.local.stream_calls", stream_here)
     monkeypatch.setattr("verify.sweep.chunk.use_one_thread", lambda: None)

@@ -7,9 +7,9 @@ from types import MappingProxyType
 
 import pytest
 
-from numerics import quadratic_forms
 from numerics.balls import attention_descent, concave_floor, least_singular, softmax_reach
 from numerics.balls.ternary import Ternary
+from numerics.exact import quadratic_forms
 from verify.claim import Evidence, Grade
 from verify.claims import CLAIMS, attention_kernels
 from verify.seeds import Streams

@@ -9,7 +9,7 @@ import pytest
 import sympy as sp
 from flint import arb
 
-from derivations.pointwise_maps import PointwiseMap
+from derivations.attention.pointwise_maps import PointwiseMap
 from numerics.attention_maps import MAPS, pointwise
 from numerics.population import PopulationGradient
 from verify.claim import Grade

@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from numerics import dense_nets, exact_features, fixed_features, juntas, trained_nets
+from numerics.baselines import dense_nets, exact_features, fixed_features, juntas, trained_nets
 from verify.claim import Evidence, Grade, conclude
 from verify.claims import CLAIMS, feed_forward, fixed_embedding
 from verify.seeds import Streams

@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 from flint import arb
 
-from numerics.balls.events import Event
+from numerics.balls.bounds.events import Event
 from verify.commands.bound_events import (
     brief_above,
     brief_below,

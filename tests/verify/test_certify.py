@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from numerics.enumeration import enumerate_loss
-from verify.cli import main
+from verify.console.cli import main
 
 
 def run(capsys, *argv: object) -> tuple[int, str, str]:

@@ -12,7 +12,7 @@ from verify.claim import ASSERTED, Cell, Grade
 from verify.claims import CLAIMS, antisymmetric, population, theorem2, worst_case
 from verify.claims.derivation import derivation_cell
 from verify.claims.simulation import Event, simulation_cell
-from verify.runner import check_cell
+from verify.running.runner import check_cell
 from verify.seeds import Streams
 
 
@@ -108,7 +108,7 @@ def test_a_wrong_enumeration_refutes_the_derived_loss(monkeypatch) -> None:
 
 @pytest.mark.parametrize("claim_id", ["theorem2-loss", "theorem2-heads"])
 def test_a_step_uphill_disagrees_with_the_balls(monkeypatch, claim_id: str) -> None:
-    from verify import one_step_trial
+    from verify.trials import one_step as one_step_trial
 
     step = one_step_trial.one_step
     monkeypatch.setattr(
@@ -222,7 +222,7 @@ def test_a_bracket_wider_than_the_proved_gap_is_refuted(monkeypatch) -> None:
     ],
 )
 def test_a_wrong_formula_does_not_overlap_the_enumeration(monkeypatch, claim_id, formula) -> None:
-    from verify import symbolic_to_ball
+    from verify.ledgers import symbolic_to_ball
 
     right = symbolic_to_ball._expression
 

@@ -5,13 +5,13 @@ import json
 import numpy as np
 import pytest
 
-from numerics.empirical import empirical_gradient
 from numerics.one_step import step_along
-from verify import sample_trial
-from verify.cli import main
+from numerics.samples.empirical import empirical_gradient
+from verify.console.cli import main
 from verify.instance import draw_instance
-from verify.monte_carlo import Simulation
-from verify.one_step_trial import OneStepTrial
+from verify.running.monte_carlo import Simulation
+from verify.trials import samples as sample_trial
+from verify.trials.one_step import OneStepTrial
 
 SIZES = ("--d", "16", "--m", "8", "--n", "3e2")
 
@@ -50,7 +50,7 @@ def test_shares_count_what_they_say(capsys, monkeypatch) -> None:
 
     made_up = [trial((2, 5), 0.001), trial((2, 5), 0.02), trial((5, 5), 3), trial((2, 7), 4)]
     made_up.append(trial((7, 7), 1))
-    monkeypatch.setattr("verify.monte_carlo.simulate", lambda *_, **__: Simulation(made_up))
+    monkeypatch.setattr("verify.running.monte_carlo.simulate", lambda *_, **__: Simulation(made_up))
     found = document(capsys, *SIZES)
     counts = [found[name]["count"] for name in ("both_in_support", "distinct_positions", "success")]
     assert counts == [3, 3, 1]
@@ -98,7 +98,7 @@ def test_the_table_names_the_method(capsys) -> None:
 
 def test_what_a_lost_worker_ran_is_missing_and_said_to_be(capsys, monkeypatch) -> None:
     lost = Simulation([], "trials 0..3: the worker process died (exit code -9)")
-    monkeypatch.setattr("verify.monte_carlo.simulate", lambda *_, **__: lost)
+    monkeypatch.setattr("verify.running.monte_carlo.simulate", lambda *_, **__: lost)
     found = document(capsys, *SIZES, "--trials", 4, code=3)
     assert found["trials"] == 0
     assert found["success"] is None
@@ -141,8 +141,12 @@ def test_what_is_refused(capsys, options: str, message: str) -> None:
 
 def test_memory_grows_with_workers(capsys, monkeypatch) -> None:
     needed: list[int] = []
-    monkeypatch.setattr("verify.monte_carlo.simulate", lambda *_, **__: Simulation([], "nothing"))
-    monkeypatch.setattr("verify.memory.refuse_beyond_memory", lambda *at: needed.append(at[-1]))
+    monkeypatch.setattr(
+        "verify.running.monte_carlo.simulate", lambda *_, **__: Simulation([], "nothing")
+    )
+    monkeypatch.setattr(
+        "verify.running.memory.refuse_beyond_memory", lambda *at: needed.append(at[-1])
+    )
     for jobs in (1, 3, 8):
         document(capsys, *SIZES, "--trials", 3, "--jobs", jobs, code=3)
     assert needed[1] == 3 * needed[0]

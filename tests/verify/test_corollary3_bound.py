@@ -7,8 +7,8 @@ from fractions import Fraction
 
 import pytest
 
-from numerics.balls import explicit_corollary3 as engine
-from verify.cli import main
+from numerics.balls.bounds import explicit_corollary3 as engine
+from verify.console.cli import main
 
 D, M = 10**9, 1024
 PROVED = ("--d", "1e9", "--m", "1024")

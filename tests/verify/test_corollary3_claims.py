@@ -7,11 +7,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from numerics.balls import corollary3 as kernel
+from numerics.balls.bounds import corollary3 as kernel
 from verify.claim import Cell, Evidence, Grade
 from verify.claims import CLAIMS, corollary3, corollary3_draws, corollary3_variance
-from verify.one_step_trial import OneStepTrial
 from verify.seeds import Streams
+from verify.trials.one_step import OneStepTrial
 
 # The variance of one sample's gradient.
 
@@ -64,7 +64,7 @@ def test_a_case_is_scaled_back_to_attention() -> None:
 
 @pytest.mark.parametrize("factor", [0.99, 1.01, math.nan])
 def test_a_kernel_with_another_covariance_is_refuted(monkeypatch, factor: float) -> None:
-    from numerics import sample_moments
+    from numerics.samples import moments as sample_moments
 
     quadratic = sample_moments.SlopeForm.quadratic
     monkeypatch.setattr(sample_moments.SlopeForm, "quadratic", lambda *at: factor * quadratic(*at))
@@ -74,7 +74,7 @@ def test_a_kernel_with_another_covariance_is_refuted(monkeypatch, factor: float)
 
 @pytest.mark.parametrize("factor", [0.5, 2.0])
 def test_drawn_gradients_with_another_variance_are_refuted(monkeypatch, factor: float) -> None:
-    from numerics import sample_covariance
+    from numerics.samples import covariance as sample_covariance
 
     variance = sample_covariance.sample_variance
     monkeypatch.setattr(sample_covariance, "sample_variance", lambda *at: factor * variance(*at))
@@ -126,7 +126,7 @@ def test_an_event_more_likely_than_allowed_leaves_the_statement_open(monkeypatch
 def test_numbers_found_are_compared_with_what_is_claimed(
     monkeypatch, n: int | None, by_range: int | None, grade: Grade
 ) -> None:
-    from numerics.balls import explicit_corollary3 as engine
+    from numerics.balls.bounds import explicit_corollary3 as engine
 
     made_up = engine.ExplicitCorollary3(
         d=10**9,

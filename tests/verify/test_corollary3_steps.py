@@ -9,8 +9,8 @@ import pytest
 from verify.claim import Grade
 from verify.claims import corollary3_steps
 from verify.claims.corollary3_steps import CLAIMS, linear_samples, train
-from verify.sample_trial import run_sample_trials
 from verify.seeds import Streams
+from verify.trials.samples import run_sample_trials
 
 CELL = "corollary3-few-steps/d=64, m=256, n=1331"
 
@@ -34,15 +34,15 @@ def test_every_step_is_judged_and_later_ones_do_not_change_earlier_ones():
 
 
 def test_all_steps_see_the_same_samples(monkeypatch):
-    import numerics.empirical
+    import numerics.samples.empirical
 
-    true, states = numerics.empirical.empirical_gradient, []
+    true, states = numerics.samples.empirical.empirical_gradient, []
 
     def watched(rng, *arguments, **options):
         states.append(rng.bit_generator.state)
         return true(rng, *arguments, **options)
 
-    monkeypatch.setattr(numerics.empirical, "empirical_gradient", watched)
+    monkeypatch.setattr(numerics.samples.empirical, "empirical_gradient", watched)
     train(Streams(7), 0, 16, 100, steps=3)
     assert states[0] == states[1] == states[2]
 

@@ -13,7 +13,7 @@ import pytest
 
 from verify.bundle import DescentQuestion, Question, _text_digest, load_bundle, save_bundle
 from verify.claims.softmax import WITNESSES, witness_question
-from verify.cli import main
+from verify.console.cli import main
 from verify.decimals import parse_positive
 from verify.recipes import instance_at
 from verify.seeds import Streams

@@ -15,10 +15,10 @@ from verify.claim import Grade
 from verify.claims import embedding_laws, interpretability, starts
 from verify.claims.embedding_laws import unequal_norms_law
 from verify.claims.starts import same_position_law
-from verify.comparison import draw_start
 from verify.instance import draw_instance
-from verify.one_step_trial import measure
 from verify.seeds import Streams
+from verify.trials.comparison import draw_start
+from verify.trials.one_step import measure
 
 CLAIMS = {
     claim.id: claim
@@ -119,7 +119,7 @@ def test_an_attention_next_to_99_percent_is_left_to_the_balls(monkeypatch) -> No
 
 
 def test_the_proved_attention_is_graded_by_its_bound(monkeypatch) -> None:
-    import numerics.balls.explicit_theorem2 as module
+    import numerics.balls.bounds.explicit_theorem2 as module
 
     asked = []
 

@@ -12,7 +12,7 @@ import pytest
 
 from numerics.arguments import InvalidArgumentError
 from numerics.embeddings import uniform_direction
-from verify.cli import main
+from verify.console.cli import main
 from verify.embedding_laws import check_law, draw_embeddings, is_pinned, pin_law
 from verify.instance import draw_instance, load_instance
 from verify.origin import Origin

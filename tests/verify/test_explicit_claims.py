@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 import sympy as sp
 
-import numerics.balls.theorem2 as kernel
+import numerics.balls.bounds.theorem2 as kernel
 from derivations import catalogue
 from derivations import theorem2 as ledger
-from derivations.obligations import Obligation
+from derivations.proof.obligations import Obligation
 from numerics.one_step import one_step
 from numerics.one_step_slopes import one_step_slopes
 from verify.claim import Cell, Grade
@@ -116,7 +116,7 @@ def test_a_head_dropped_from_the_ledger_is_refuted(monkeypatch) -> None:
 
 
 def test_a_lower_bound_that_is_not_the_ledgers_is_refuted(monkeypatch) -> None:
-    from numerics.balls import converse
+    from numerics.balls.bounds import converse
 
     bound = converse.failure_lower
     monkeypatch.setattr(converse, "failure_lower", lambda *at: bound(*at) * (1 - 1e-12))

@@ -11,15 +11,15 @@ from pathlib import Path
 
 import pytest
 
-from numerics.balls.explicit_theorem2 import explicit_theorem2
+from numerics.balls.bounds.explicit_theorem2 import explicit_theorem2
 from numerics.binomial import clopper_pearson
-from verify.cli import main
-from verify.pool import Failure
-from verify.progress import Progress
+from verify.console.cli import main
+from verify.console.progress import Progress
 from verify.report.figures import certified, phase_diagram, sweep_figures
 from verify.report.figures.cells import read_results, slices
 from verify.report.figures.certified import CertifiedColumn, Computation, Edge, certified_column
 from verify.report.figures.style import drawing, write_figure
+from verify.running.pool import Failure
 from verify.sweep.config import Sweep
 from verify.sweep.kinds import find_kind
 from verify.sweep.store import Store, read_sweep
@@ -286,7 +286,7 @@ def bounded(monkeypatch, failure) -> list[int]:
         asked.append(m)
         return Bound(failure(m))
 
-    monkeypatch.setattr("numerics.balls.explicit_theorem2.explicit_theorem2", explicit)
+    monkeypatch.setattr("numerics.balls.bounds.explicit_theorem2.explicit_theorem2", explicit)
     return asked
 
 

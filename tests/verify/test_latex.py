@@ -13,7 +13,7 @@ import pytest
 from derivations.catalogue import load, names
 from verify.claim import Assumption, Claim
 from verify.claims import CLAIMS
-from verify.cli import main
+from verify.console.cli import main
 from verify.latex.catalogue import TITLES, build
 from verify.latex.claims import claim_fragment, escaped
 from verify.latex.compilation import DEBIAN_PACKAGES, CompilationError, compile_document
@@ -198,7 +198,7 @@ def joined(lines: list[list[str]]) -> str:
 
 @pytest.mark.parametrize("name", FORMULAS)
 def test_breaking_loses_nothing_and_fits_the_line(name: str) -> None:
-    from derivations.latex import latex
+    from derivations.printing.latex import latex
 
     derivation, _, formula = name.partition(".")
     found = load(derivation).formula(formula)
@@ -533,7 +533,7 @@ def in_a_process(*argv: object, **environment: str) -> subprocess.CompletedProce
 @pytest.mark.parametrize("argv", [["foo"], ["--compile"], ["--check", "no.tex"], ["--list"]])
 def test_refusals_and_the_list_load_neither_sympy_nor_scipy(argv: list[str]) -> None:
     code = (
-        "import sys; from verify.cli import main\n"
+        "import sys; from verify.console.cli import main\n"
         "main(['latex', *sys.argv[1:]])\n"
         "heavy = {'sympy', 'scipy', 'rich', 'jinja2', 'matplotlib'} & set(sys.modules)\n"
         "sys.exit(str(heavy) if heavy else 0)"
@@ -749,7 +749,7 @@ def test_an_error_of_tex_is_found_in_its_log(tmp_path) -> None:
 @pytest.mark.usefixtures("latexmk")
 def test_tex_measures_no_line_wider_than_estimated(tmp_path) -> None:
     """The second way to every width: a box in display style, and its width as TeX prints it."""
-    from derivations.latex import latex
+    from derivations.printing.latex import latex
 
     formulas = [
         f"{formula.left} = {latex(formula.right)}"

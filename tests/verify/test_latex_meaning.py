@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from flint import arb
 
-from verify.cli import main
+from verify.console.cli import main
 from verify.latex import catalogue
 from verify.latex.catalogue import build
 from verify.latex.formulas import FORMULAS, formula_of

@@ -8,7 +8,7 @@ import pytest
 
 from numerics.arguments import InvalidArgumentError
 from verify.claims import CLAIMS
-from verify.cli import main
+from verify.console.cli import main
 from verify.latex.catalogue import TITLES, build
 from verify.latex.formulas import FORMULAS
 from verify.latex.fragment import fingerprint

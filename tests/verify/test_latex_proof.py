@@ -9,10 +9,10 @@ import pytest
 import sympy as sp
 
 from derivations.catalogue import names
-from derivations.ledger import CheckResult, Derivation, Method, Status, Step
-from derivations.lemmas import JENSEN, UNION_BOUND
-from derivations.obligations import Obligation
-from verify.cli import main
+from derivations.proof.ledger import CheckResult, Derivation, Method, Status, Step
+from derivations.proof.lemmas import JENSEN, UNION_BOUND
+from derivations.proof.obligations import Obligation
+from verify.console.cli import main
 from verify.environment import version
 from verify.latex import proof as module
 from verify.latex.compilation import DEBIAN_PACKAGES, compile_document

@@ -9,17 +9,17 @@ import pytest
 import numerics.parity.enumeration
 import numerics.parity.population
 from numerics.parity.population import ParityGradient, ParityStep
-from verify import parity_trial
 from verify.claim import Cell, Evidence, Grade
 from verify.claims import CLAIMS, parity, parity_loss
-from verify.parity_trial import (
+from verify.seeds import Streams
+from verify.trials import parity as parity_trial
+from verify.trials.parity import (
     ParityInstance,
     ParitySetting,
     best_of_steps,
     descend,
     draw_parity,
 )
-from verify.seeds import Streams
 
 IDS = ("parity-loss", "parity-first-step", "parity-limit", "parity-better-starts")
 SETTING = ParitySetting(3, 40, 50, norm=5.0)

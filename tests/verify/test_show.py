@@ -8,10 +8,10 @@ import sys
 
 import pytest
 
-from derivations.outline import outlines
+from derivations.proof.outline import outlines
 from verify.claim import PROFILES
 from verify.claims import CLAIMS
-from verify.cli import main
+from verify.console.cli import main
 
 
 def shown(capsys, claim_id: str) -> list[str]:
@@ -96,9 +96,9 @@ def test_the_document_keeps_its_keys_and_has_the_tree(capsys) -> None:
 @pytest.mark.parametrize("json_", [[], ["--json"]])
 def test_nothing_is_derived_or_checked_for_it(json_: list[str]) -> None:
     code = (
-        "import sys; from verify.cli import main\n"
+        "import sys; from verify.console.cli import main\n"
         "main(sys.argv[1:])\n"
-        "heavy = {'sympy', 'scipy', 'matplotlib', 'verify.pool'} & set(sys.modules)\n"
+        "heavy = {'sympy', 'scipy', 'matplotlib', 'verify.running.pool'} & set(sys.modules)\n"
         "sys.exit(str(heavy) if heavy else 0)"
     )
     argv = [sys.executable, "-c", code, "show", "theorem2-converse", *json_]

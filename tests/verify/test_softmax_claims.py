@@ -16,7 +16,7 @@ from numerics.balls import leverage
 from verify.claim import Evidence, Grade, conclude
 from verify.claims import CLAIMS
 from verify.claims.softmax import WITNESSES, witness_question
-from verify.runner import check_cell
+from verify.running.runner import check_cell
 from verify.seeds import Streams
 
 
@@ -44,7 +44,7 @@ def test_embeddings_whose_floor_is_too_low_are_left_open(monkeypatch) -> None:
 
 
 def test_a_missing_form_refutes_the_mean(monkeypatch) -> None:
-    from numerics import quadratic_forms
+    from numerics.exact import quadratic_forms
 
     right = quadratic_forms.integer_rows
     # A column that says nothing new leaves fewer forms than there are matrices.

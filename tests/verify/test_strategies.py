@@ -26,7 +26,7 @@ from numerics.worst_case import worst_case_loss
 from verify import strategies
 from verify.claim import Assumption
 from verify.claims.assumptions import ANTISYMMETRIC_START, SETTING, UNIT_START
-from verify.cli import main
+from verify.console.cli import main
 from verify.instance import Instance, load_instance
 from verify.strategies import (
     ATTENTION_KINDS,
@@ -582,7 +582,7 @@ def test_draws_are_the_same_in_every_process(tmp_path: Path) -> None:
 
 def test_only_the_strategies_need_hypothesis(tmp_path: Path) -> None:
     hidden = "import sys; sys.modules['hypothesis'] = None; import "
-    others = run(sys.executable, "-c", hidden + "verify.cli, verify.recipes", cwd=tmp_path)
+    others = run(sys.executable, "-c", hidden + "verify.console.cli, verify.recipes", cwd=tmp_path)
     assert (others.returncode, others.stderr) == (0, "")
     refused = run(sys.executable, "-c", hidden + "verify.strategies", cwd=tmp_path)
     assert refused.stderr.splitlines()[-1] == (

@@ -7,7 +7,7 @@ import pytest
 from verify.claim import Evidence, Grade
 from verify.claims import CLAIMS
 from verify.report.tables import _style, print_results
-from verify.runner import ClaimResult, Run
+from verify.running.runner import ClaimResult, Run
 
 
 def result(claim_id: str, grade: Grade) -> ClaimResult:

@@ -11,9 +11,9 @@ from fractions import Fraction
 
 import pytest
 
-from numerics.balls import explicit_theorem2 as engine
+from numerics.balls.bounds import explicit_theorem2 as engine
 from numerics.balls.exact import upper_end
-from verify.cli import main
+from verify.console.cli import main
 
 PROVED = ("--d", "1e4", "--m", "128", "--eta-scale", "5e3")
 
@@ -211,7 +211,7 @@ def test_a_limit_near_one_still_gets_a_step_size(capsys, d: str, m: str) -> None
 
 def test_sympy_is_not_loaded_and_the_answer_is_there_in_time() -> None:
     code = (
-        "import sys; from verify.cli import main;"
+        "import sys; from verify.console.cli import main;"
         "code = main(['theorem2', '--bound', '--d', '1e15', '--m', '512', '--json']);"
         "sys.exit(code or 'sympy' in sys.modules)"
     )

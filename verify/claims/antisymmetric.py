@@ -17,7 +17,7 @@ from verify.claims.three_ways import (
     three_way_cell,
 )
 from verify.instance import draw_instance
-from verify.symbolic_to_ball import evaluate_in_balls
+from verify.ledgers.symbolic_to_ball import evaluate_in_balls
 
 __all__ = ["CLAIMS"]
 

@@ -137,7 +137,7 @@ def forms_cell() -> Cell:
 
 
 def _forms_faults(rng: np.random.Generator) -> Faults:
-    from numerics.quadratic_forms import form_space
+    from numerics.exact.quadratic_forms import form_space
 
     d, m = int(rng.integers(2, 6)), int(rng.integers(1, 4))
     rows = rng.integers(-1, 2, size=(d, m)).tolist()
@@ -185,7 +185,7 @@ def reach_cell() -> Cell:
 
 def _reach_faults(rng: np.random.Generator) -> Faults:
     from numerics.balls.softmax_reach import softmax_reach
-    from verify.symbolic_to_ball import evaluate_real_in_balls
+    from verify.ledgers.symbolic_to_ball import evaluate_real_in_balls
 
     d = int(rng.integers(3, 6))
     V = sample_embeddings(rng, d, 3)

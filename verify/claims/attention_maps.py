@@ -21,7 +21,7 @@ from verify.claim import Cell, Claim, Profile
 from verify.claims.agreement import agreement_cell
 from verify.claims.derivation import derivation_cell
 from verify.claims.rational import as_fractions, draw_support
-from verify.symbolic_to_ball import evaluate_in_balls
+from verify.ledgers.symbolic_to_ball import evaluate_in_balls
 
 __all__ = ["CLAIMS"]
 

@@ -103,7 +103,7 @@ def _check_formula(_: Streams) -> Evidence:
 
     from numerics.balls.concave_floor import floor_at
     from numerics.balls.precision import working_precision
-    from verify.symbolic_to_ball import evaluate_real_in_balls
+    from verify.ledgers.symbolic_to_ball import evaluate_real_in_balls
 
     apart = []
     with working_precision(192):
@@ -139,7 +139,7 @@ def _floor_cells(profile: Profile) -> tuple[Cell, ...]:
 
 
 def _check_exact_mean(d: int, m: int, streams: Streams) -> Evidence:
-    from numerics.quadratic_forms import form_space
+    from numerics.exact.quadratic_forms import form_space
 
     forms = m * (m + 1) // 2
     found = form_space(draw_instance(streams.trial(0), d, m).V)
@@ -161,7 +161,7 @@ def _check_exact_mean(d: int, m: int, streams: Streams) -> Evidence:
 
 
 def _check_rank(d: int, m: int, streams: Streams) -> Evidence:
-    from numerics.quadratic_forms import rank_at_least
+    from numerics.exact.quadratic_forms import rank_at_least
 
     forms = m * (m + 1) // 2
     V = draw_instance(streams.trial(0), d, m).V
@@ -200,7 +200,7 @@ def _average_cells(profile: Profile) -> tuple[Cell, ...]:
 def _check_attained(d: int, m: int, streams: Streams) -> Evidence:
     """Independent rows reach any scores: linear attention the weights at which L is 1/2."""
     from numerics.enumeration import enumerate_loss
-    from numerics.exact_rank import exact_rank
+    from numerics.exact.rank import exact_rank
 
     instance = draw_instance(streams.trial(0), d, m)
     gamma = [Fraction(0)] * d

@@ -60,9 +60,9 @@ def sample_unit(d: int, m: int) -> int:
 
 def certified_failure(d: int, m: int, n: int) -> Fraction:
     """Return the certified bound of the probability that a large step on n samples fails."""
-    from numerics.balls.corollary3 import sample_failure_events
-    from numerics.balls.corollary3_search import best_sample_budget
-    from numerics.balls.events import total
+    from numerics.balls.bounds.corollary3 import sample_failure_events
+    from numerics.balls.bounds.corollary3_search import best_sample_budget
+    from numerics.balls.bounds.events import total
     from numerics.balls.exact import upper_end
     from numerics.balls.precision import working_precision
 
@@ -93,7 +93,7 @@ def _check_bound(d: int, m: int, _streams: Streams) -> Evidence:
 
 def _check_comparison(d: int, m: int, _streams: Streams) -> Evidence:
     """Find the least n by the proof, and by the same proof from the range of a sample."""
-    from numerics.balls.explicit_corollary3 import explicit_corollary3
+    from numerics.balls.bounds.explicit_corollary3 import explicit_corollary3
 
     found = explicit_corollary3(d, m, failure=FAILURE)
     n, by_range = found.n_sufficient, found.n_hoeffding
@@ -115,12 +115,12 @@ def _check_comparison(d: int, m: int, _streams: Streams) -> Evidence:
 
 def _check_events(d: int, m: int, _streams: Streams) -> Evidence:
     """Hold the kernel's events against the ledger's, one by one and in total."""
-    from numerics.balls.corollary3 import sample_failure_events
-    from numerics.balls.corollary3_search import best_sample_budget
-    from numerics.balls.events import total
+    from numerics.balls.bounds.corollary3 import sample_failure_events
+    from numerics.balls.bounds.corollary3_search import best_sample_budget
+    from numerics.balls.bounds.events import total
     from numerics.balls.exact import upper_end
     from numerics.balls.precision import working_precision
-    from verify.sample_ledger_bound import sample_ledger_upper
+    from verify.ledgers.corollary3_bound import sample_ledger_upper
 
     n = _SUFFICIENT * sample_unit(d, m)
     budget = best_sample_budget(d, m, n, failure=float(FAILURE))

@@ -20,10 +20,10 @@ from functools import partial
 from verify.claim import Cell, Claim, Evidence, Profile
 from verify.claims.corollary3 import certified_failure, sample_unit
 from verify.claims.explicit_theorem2_draws import grade_between
-from verify.one_step_trial import OneStepTrial
-from verify.sample_trial import Method, run_sample_trials
 from verify.sampling import Proportion, bonferroni_level
 from verify.seeds import Streams
+from verify.trials.one_step import OneStepTrial
+from verify.trials.samples import Method, run_sample_trials
 
 __all__ = ["CLAIMS", "distinct_positions_law", "support_samples"]
 

@@ -17,9 +17,9 @@ from verify.claim import Cell, Claim, Evidence, Profile
 from verify.claims.explicit_theorem2_draws import grade_between
 from verify.claims.theorem2 import TOLERANCE
 from verify.instance import draw_instance
-from verify.one_step_trial import OneStepTrial, outcome_of
 from verify.sampling import Proportion, bonferroni_level
 from verify.seeds import Streams
+from verify.trials.one_step import OneStepTrial, outcome_of
 
 __all__ = ["CLAIMS", "linear_samples", "train"]
 
@@ -53,8 +53,8 @@ def train(streams: Streams, trial: int, d: int, n: int, *, steps: int) -> list[O
     steps : int
         Number of steps, all on the same samples.
     """
-    from numerics.empirical import empirical_gradient
     from numerics.one_step import step_along
+    from numerics.samples.empirical import empirical_gradient
 
     rng = streams.trial(trial)
     instance = draw_instance(rng, d, 4 * d)

@@ -206,7 +206,7 @@ _ENUMERATION = "all 2^d inputs in rational arithmetic, d = 2..8"
 
 def _kernel_error(rng: np.random.Generator) -> float:
     """Error of the kernel's quadratic form, over the sum of all its terms counted positive."""
-    from numerics.sample_moments import slope_moments
+    from numerics.samples.moments import slope_moments
 
     case = _draw_case(rng, int(rng.integers(2, 7)))
     gamma, gamma_tilde = (
@@ -232,8 +232,8 @@ def _check_draws(draws: int, factor: float, streams: Streams) -> Evidence:
     """Hold the variance of gradients drawn from samples against the kernel's, along A and A~."""
     from scipy.stats import chi2
 
-    from numerics.empirical import empirical_gradient
-    from numerics.sample_covariance import sample_variance
+    from numerics.samples.covariance import sample_variance
+    from numerics.samples.empirical import empirical_gradient
 
     d, m, n = 48, 24, 512
     instance = draw_instance(streams.trial(0), d, m)

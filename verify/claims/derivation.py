@@ -9,7 +9,7 @@ from verify.claim import Cell, Evidence, Grade
 from verify.seeds import Streams
 
 if TYPE_CHECKING:
-    from derivations.ledger import CheckResult
+    from derivations.proof.ledger import CheckResult
 
 __all__ = ["derivation_cell"]
 
@@ -30,7 +30,7 @@ def derivation_cell(name: str, *, cost: float) -> Cell:
 
     def check(_: Streams) -> Evidence:
         from derivations.catalogue import load
-        from derivations.ledger import Method, Status
+        from derivations.proof.ledger import Method, Status
 
         results = load(name).check()
         failed = [result for result in results if result.status is Status.FAILED]

@@ -18,9 +18,9 @@ from functools import partial
 from verify.claim import Cell, Claim, Evidence, Profile
 from verify.claims.explicit_theorem2_draws import grade_between
 from verify.claims.theorem2 import TOLERANCE
-from verify.one_step_trial import run_trials
 from verify.sampling import Proportion, bonferroni_level
 from verify.seeds import Streams
+from verify.trials.one_step import run_trials
 
 __all__ = ["CLAIMS", "unequal_norms_law"]
 

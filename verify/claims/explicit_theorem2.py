@@ -18,7 +18,7 @@ from verify.claims.ledger_agreement import LEDGER_BITS, cross_check, events_agre
 from verify.seeds import Streams
 
 if TYPE_CHECKING:
-    from numerics.balls.theorem2 import Budget
+    from numerics.balls.bounds.theorem2 import Budget
 
 __all__ = [
     "CLAIMS",
@@ -79,11 +79,11 @@ def certified_upper(d: int, m: int, scale: Fraction | None) -> tuple[Budget, Fra
 
     For the step sizes eta >= scale d^2, or for all large enough ones where there is no scale.
     """
-    from numerics.balls.events import total
+    from numerics.balls.bounds.events import total
+    from numerics.balls.bounds.theorem2 import failure_events
+    from numerics.balls.bounds.theorem2_search import best_budget
     from numerics.balls.exact import upper_end
     from numerics.balls.precision import working_precision
-    from numerics.balls.theorem2 import failure_events
-    from numerics.balls.theorem2_search import best_budget
 
     budget = best_budget(d, m, scale=scale, tolerance=TOLERANCE)
     with working_precision(_BITS):
@@ -94,10 +94,10 @@ def certified_upper(d: int, m: int, scale: Fraction | None) -> tuple[Budget, Fra
 
 def certified_lower(d: int, m: int) -> Fraction:
     """Return the certified lower bound of the probability of failure as the step grows."""
-    from numerics.balls.converse import failure_lower
+    from numerics.balls.bounds.converse import failure_lower
+    from numerics.balls.bounds.theorem2_search import best_converse_budget
     from numerics.balls.exact import lower_end
     from numerics.balls.precision import working_precision
-    from numerics.balls.theorem2_search import best_converse_budget
 
     budget = best_converse_budget(d, m)
     with working_precision(_BITS):
@@ -196,7 +196,7 @@ def _check_width(d: int, _streams: Streams) -> Evidence:
 def _check_signs(_streams: Streams) -> Evidence:
     """Decide the signs of functions of one variable that the ledgers leave to balls."""
     from derivations.catalogue import load
-    from verify.obligations import Verdict, discharge
+    from verify.ledgers.obligations import Verdict, discharge
 
     found = {
         f"{name}: {obligation.name}": discharge(obligation)
@@ -228,9 +228,9 @@ def _check_signs(_streams: Streams) -> Evidence:
 
 def _check_events(d: int, m: int, _streams: Streams) -> Evidence:
     """Hold the kernel's events against the ledger's, one by one and in total."""
+    from numerics.balls.bounds.theorem2 import failure_events
     from numerics.balls.precision import working_precision
-    from numerics.balls.theorem2 import failure_events
-    from verify.ledger_bound import ledger_upper
+    from verify.ledgers.theorem2_bound import ledger_upper
 
     scale = Fraction(step_scale(d, m))
     budget, bound = certified_upper(d, m, scale)
@@ -243,10 +243,10 @@ def _check_events(d: int, m: int, _streams: Streams) -> Evidence:
 
 def _check_converse(d: int, m: int, _streams: Streams) -> Evidence:
     """Hold the kernel's lower bound against the ledger's."""
-    from numerics.balls.converse import failure_lower
+    from numerics.balls.bounds.converse import failure_lower
+    from numerics.balls.bounds.theorem2_search import best_converse_budget
     from numerics.balls.precision import working_precision
-    from numerics.balls.theorem2_search import best_converse_budget
-    from verify.ledger_bound import ledger_lower
+    from verify.ledgers.theorem2_bound import ledger_lower
 
     budget = best_converse_budget(d, m)
     with working_precision(_BITS):

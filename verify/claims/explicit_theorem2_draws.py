@@ -23,12 +23,12 @@ from verify.claims.explicit_theorem2 import (
     step_scale,
 )
 from verify.instance import draw_instance
-from verify.one_step_trial import measure
 from verify.sampling import Proportion, bonferroni_level, grade_at_most
 from verify.seeds import Streams
+from verify.trials.one_step import measure
 
 if TYPE_CHECKING:
-    from numerics.balls.theorem2 import Budget
+    from numerics.balls.bounds.theorem2 import Budget
     from numerics.one_step_slopes import HeadSlopes
 
 __all__ = ["CLAIMS", "grade_between"]
@@ -234,7 +234,7 @@ def _heads_name(setting: _Setting) -> str:
 
 def _loose_budget(d: int, m: int) -> Budget:
     """Return thresholds so loose that the events happen in plain sight."""
-    from numerics.balls.theorem2 import Budget
+    from numerics.balls.bounds.theorem2 import Budget
 
     sigma, rho_0 = _threshold(d / 1.6, m), _threshold(2, m)
     first = 2 / math.sqrt(d * m)
@@ -261,8 +261,8 @@ _LOOSE_SCALE = Fraction(40)
 
 def _check_events(setting: _Setting, level: float, streams: Streams) -> Evidence:
     """Count every event at a loose budget, each beside its bound."""
+    from numerics.balls.bounds.theorem2 import failure_events
     from numerics.balls.precision import working_precision
-    from numerics.balls.theorem2 import failure_events
     from numerics.one_step_slopes import one_step_slopes
     from numerics.theorem2_draw import event_thresholds, events_of_draw
 

@@ -8,14 +8,14 @@ from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
-from numerics.juntas import average_best_loss, enumerated_average, least_positions
+from numerics.baselines.juntas import average_best_loss, enumerated_average, least_positions
 from verify.claim import Cell, Claim, Evidence, Grade, Profile
 from verify.claims.derivation import derivation_cell
 from verify.sampling import Proportion, bonferroni_level, grade_at_most
 from verify.seeds import Streams
 
 if TYPE_CHECKING:
-    from numerics.trained_nets import TrainedNet
+    from numerics.baselines.trained_nets import TrainedNet
 
 __all__ = ["CLAIMS"]
 
@@ -145,8 +145,8 @@ _LIBRARY_SETTINGS: Mapping[Profile, tuple[_Setting, ...]] = {
 
 def _count_misses(setting: _Setting, train: Callable[..., TrainedNet], streams: Streams) -> int:
     """Train, and count the nets whose population loss is not proved to be at most the target."""
-    from numerics.dense_nets import loss_bracket
-    from numerics.trained_nets import draw_sample
+    from numerics.baselines.dense_nets import loss_bracket
+    from numerics.baselines.trained_nets import draw_sample
 
     misses = 0
     for i in range(setting.trials):
@@ -169,7 +169,7 @@ def _trained_evidence(
     subject: Literal["statement", "cross-check"],
     train: Callable[..., TrainedNet],
 ) -> Evidence:
-    from numerics.dense_nets import dense_parameters
+    from numerics.baselines.dense_nets import dense_parameters
 
     found = Proportion(_count_misses(setting, train, streams), setting.trials, level)
     grade = grade_at_most(found, _MISSES)
@@ -195,7 +195,7 @@ def _trained_evidence(
 
 
 def _check_trained(setting: _Setting, level: float, streams: Streams) -> Evidence:
-    from numerics.trained_nets import train
+    from numerics.baselines.trained_nets import train
 
     return _trained_evidence(
         setting,
@@ -210,7 +210,7 @@ def _check_trained(setting: _Setting, level: float, streams: Streams) -> Evidenc
 
 def _check_library(setting: _Setting, level: float, streams: Streams) -> Evidence:
     """Train with scikit-learn; without it, say what the claim rests on instead."""
-    from numerics.trained_nets import has_scikit_learn, train_with_scikit_learn
+    from numerics.baselines.trained_nets import has_scikit_learn, train_with_scikit_learn
 
     if has_scikit_learn():
         return _trained_evidence(

@@ -37,7 +37,7 @@ _GRAIN = 2.0**-6
 
 def _embeddings(rng: np.random.Generator, k: int, D: int) -> dict[str, NDArray[np.float64]]:
     """Draw the embeddings: common ones, and those meant to come close to the bound."""
-    from numerics.fixed_features import (
+    from numerics.baselines.fixed_features import (
         fourier_features,
         parity_features,
         power_features,
@@ -59,8 +59,8 @@ def _embeddings(rng: np.random.Generator, k: int, D: int) -> dict[str, NDArray[n
 
 def _check_embeddings(k: int, D: int, streams: Streams) -> Evidence:
     """Project all parities of degree k onto each embedding, in rational arithmetic."""
-    from numerics.exact_features import exact_best_losses
-    from numerics.fixed_features import average_floor
+    from numerics.baselines.exact_features import exact_best_losses
+    from numerics.baselines.fixed_features import average_floor
 
     floor, supports = average_floor(_POSITIONS, D, k), math.comb(_POSITIONS, k)
     found = {
@@ -97,8 +97,8 @@ def _name(k: int, D: int) -> str:
 
 def _kernel_error(rng: np.random.Generator) -> float:
     """Error of the binary64 losses, in units of the accuracy that they state."""
-    from numerics.exact_features import exact_best_losses
-    from numerics.fixed_features import best_losses
+    from numerics.baselines.exact_features import exact_best_losses
+    from numerics.baselines.fixed_features import best_losses
 
     d, D = int(rng.integers(2, 6)), int(rng.integers(1, 6))
     k = int(rng.integers(1, d + 1))

@@ -19,8 +19,8 @@ from verify.claims.assumptions import SETTING
 from verify.claims.derivation import derivation_cell
 from verify.claims.simulation import Event, simulation_cell
 from verify.instance import Instance, draw_instance
-from verify.one_step_trial import measure
 from verify.seeds import Streams
+from verify.trials.one_step import measure
 
 __all__ = ["CLAIMS"]
 
@@ -116,8 +116,8 @@ def _cells(profile: Profile) -> tuple[Cell, ...]:
 
 def _check_proved(d: int, m: int, _streams: Streams) -> Evidence:
     """Evaluate the explicit Theorem 2 at the tolerance that forces the attention."""
+    from numerics.balls.bounds.explicit_theorem2 import explicit_theorem2
     from numerics.balls.exact import upper_digits
-    from numerics.balls.explicit_theorem2 import explicit_theorem2
 
     found = explicit_theorem2(d, m, tolerance=_TOLERANCE)
     # p <= 1/sqrt(d), without the root.

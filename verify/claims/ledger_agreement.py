@@ -11,8 +11,8 @@ from verify.claim import Evidence, Grade
 if TYPE_CHECKING:
     from flint import arb
 
-    from numerics.balls.events import Event
-    from verify.ledger_values import EventKey, LedgerBound
+    from numerics.balls.bounds.events import Event
+    from verify.ledgers.values import EventKey, LedgerBound
 
 __all__ = ["LEDGER_BITS", "cross_check", "events_agree"]
 

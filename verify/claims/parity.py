@@ -21,15 +21,15 @@ from numerics.parity.signal import draw_signal_choices
 from verify.claim import Cell, Claim, Evidence, Profile
 from verify.claims.derivation import derivation_cell
 from verify.claims.explicit_theorem2_draws import grade_between
-from verify.parity_trial import (
+from verify.sampling import Proportion, bonferroni_level
+from verify.seeds import Streams
+from verify.trials.parity import (
     ParityInstance,
     ParitySetting,
     best_of_steps,
     descend,
     draw_parity,
 )
-from verify.sampling import Proportion, bonferroni_level
-from verify.seeds import Streams
 
 __all__ = ["CLAIMS", "prediction"]
 

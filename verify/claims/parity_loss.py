@@ -17,8 +17,8 @@ from verify.claim import Cell, Claim, Evidence, Grade, Profile
 from verify.claims.agreement import agreement_cell
 from verify.claims.derivation import derivation_cell
 from verify.claims.rational import draw_rational_attention
-from verify.parity_trial import ParitySetting, draw_parity
 from verify.seeds import Streams
+from verify.trials.parity import ParitySetting, draw_parity
 
 if TYPE_CHECKING:
     import sympy as sp
@@ -44,7 +44,7 @@ def _formula(name: str) -> sp.Expr:
 
 def _derived(name: str, heads: Heads, support: tuple[int, ...], t: Sequence[Fraction]) -> Fraction:
     """Evaluate a formula of derivation parity exactly."""
-    from derivations.evaluation import evaluate
+    from derivations.proof.evaluation import evaluate
 
     named = {f"gamma_{h}": row for h, row in enumerate(heads, start=1)}
     return evaluate(

@@ -28,8 +28,8 @@ from verify.claims.three_ways import (
     three_way_cell,
 )
 from verify.instance import draw_instance
+from verify.ledgers.symbolic_to_ball import evaluate_in_balls
 from verify.seeds import Streams
-from verify.symbolic_to_ball import evaluate_in_balls
 
 if TYPE_CHECKING:
     from flint import arb
@@ -55,7 +55,7 @@ Support = tuple[int, int]
 def _formula(name: str) -> Callable[[Attention, Attention, Support, Attention], Fraction]:
     """Return ``derivation.formula`` as an exact function of gamma, gamma~, S, t_i = v_i.A."""
     from derivations.catalogue import load
-    from derivations.evaluation import evaluate
+    from derivations.proof.evaluation import evaluate
 
     derivation, formula = name.split(".")
     expression = load(derivation).formula(formula).right

@@ -21,9 +21,9 @@ from functools import partial
 from verify.claim import Cell, Claim, Evidence, Profile
 from verify.claims.explicit_theorem2_draws import grade_between
 from verify.claims.theorem2 import TOLERANCE
-from verify.comparison import Start, draw_start, stopping_loss
 from verify.sampling import Proportion, bonferroni_level, grade_at_most
 from verify.seeds import Streams
+from verify.trials.comparison import Start, draw_start, stopping_loss
 
 __all__ = ["CLAIMS", "same_position_law"]
 

@@ -24,7 +24,7 @@ from verify.claim import Cell, Claim, Profile
 from verify.claims.assumptions import SETTING
 from verify.claims.simulation import Event, simulation_cell
 from verify.instance import Instance, draw_instance
-from verify.one_step_trial import measure
+from verify.trials.one_step import measure
 
 if TYPE_CHECKING:
     from numerics.balls.certificate import StepCertificate

@@ -24,7 +24,7 @@ from verify.commands import (
     sweep,
     theorem2,
 )
-from verify.outcome import Outcome
+from verify.console.outcome import Outcome
 
 __all__ = ["COMMANDS", "Command"]
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, NotRequired, TypedDict, overload
 
 if TYPE_CHECKING:
-    from numerics.balls.events import Event
+    from numerics.balls.bounds.events import Event
 
 __all__ = [
     "EventEntry",

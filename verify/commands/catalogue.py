@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from verify.commands.options import add_json
-from verify.outcome import Outcome
+from verify.console.outcome import Outcome
 
 NAME = "list"
 SUMMARY = "list the claims"

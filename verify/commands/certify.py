@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from numerics.arguments import InvalidArgumentError
 from verify.commands.options import add_json, add_support, read_path, read_support, read_tolerance
+from verify.console.outcome import Outcome
 from verify.decimals import parse_integer, parse_positive
-from verify.outcome import Outcome
 
 if TYPE_CHECKING:
     from verify.bundle import Question
@@ -46,7 +46,7 @@ def execute(options: argparse.Namespace) -> Outcome:
     target = None if options.bundle is None else read_path("bundle", options.bundle)
 
     from verify.bundle import Question, exact_binary64, save_bundle
-    from verify.files import check_writable
+    from verify.files.writing import check_writable
     from verify.instance import load_instance
 
     instance = load_instance(read_path("instance", options.instance), support=support)

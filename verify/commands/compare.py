@@ -23,13 +23,13 @@ from verify.commands.options import (
     read_sizes,
     read_tolerance,
 )
+from verify.console.interruption import awaited, hold
+from verify.console.outcome import Outcome
 from verify.decimals import parse_integer
-from verify.interruption import awaited, hold
-from verify.outcome import Outcome
 
 if TYPE_CHECKING:
-    from verify.comparison import Comparison
-    from verify.progress import Progress
+    from verify.console.progress import Progress
+    from verify.trials.comparison import Comparison
 
 NAME = "compare"
 SUMMARY = "attention maps side by side: gradient descent on the population loss, many steps"
@@ -68,7 +68,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_jobs(parser)
     add_quiet(parser)
     add_json(parser)
-    # What `verify.comparison.SEARCH` says; importing it here would make every command wait.
+    # What `verify.trials.comparison.SEARCH` says; importing it here would make every command wait.
     parser.epilog = (
         "Step sizes: each run has the one that suits it best. Tried are the half powers of ten from"
         " 1e-6 to 1000 d^2 or beyond, then those within a third of a decade of the best of them,"
@@ -88,16 +88,16 @@ def execute(options: argparse.Namespace) -> Outcome:
     jobs = read_jobs(options)
 
     from numerics.attention_maps import find_map
-    from verify.comparison import (
+    from verify.console.progress import Progress
+    from verify.running.memory import WORKER_BYTES, embedding_bytes, refuse_beyond_memory
+    from verify.seeds import Streams
+    from verify.trials.comparison import (
         SEARCH,
         compare_trial,
         first_step_sizes,
         read_start,
         stopping_loss,
     )
-    from verify.memory import WORKER_BYTES, embedding_bytes, refuse_beyond_memory
-    from verify.progress import Progress
-    from verify.seeds import Streams
 
     start = read_start("start", options.start)
     maps = list(dict.fromkeys(options.attention or _MAPS))
@@ -136,7 +136,7 @@ def _run_all(
     progress: Progress,
 ) -> tuple[list[Comparison], str | None]:
     """Return the finished runs in order, and why others are missing, if any are."""
-    from verify.pool import Failure, run_calls
+    from verify.running.pool import Failure, run_calls
 
     finished: dict[int, Comparison] = {}
     reasons = []

@@ -21,13 +21,13 @@ from verify.commands.options import (
     read_tolerance,
 )
 from verify.commands.trial_summary import share, show_losses, show_row, show_shares, sup_loss
+from verify.console.interruption import hold
+from verify.console.outcome import Outcome
 from verify.decimals import parse_choice, parse_integer, parse_positive
-from verify.interruption import hold
-from verify.outcome import Outcome
 
 if TYPE_CHECKING:
-    from verify.monte_carlo import Simulation
-    from verify.one_step_trial import OneStepTrial
+    from verify.running.monte_carlo import Simulation
+    from verify.trials.one_step import OneStepTrial
 
 NAME = "corollary3"
 SUMMARY = "Corollary 3, simulated or proved: one step from n samples, then the loss of every input"
@@ -106,12 +106,12 @@ def _simulate(options: argparse.Namespace) -> Outcome:
     seed = read_seed(options)
     jobs = read_jobs(options)
 
-    from verify.memory import refuse_beyond_memory
-    from verify.monte_carlo import simulate
-    from verify.one_step_trial import step_size
-    from verify.progress import Progress
-    from verify.sample_trial import METHODS, choose_method, run_sample_trials, worker_bytes
+    from verify.console.progress import Progress
+    from verify.running.memory import refuse_beyond_memory
+    from verify.running.monte_carlo import simulate
     from verify.seeds import Streams
+    from verify.trials.one_step import step_size
+    from verify.trials.samples import METHODS, choose_method, run_sample_trials, worker_bytes
 
     asked = parse_choice("method", options.method, ("auto", *METHODS))
     method = choose_method(d, n, trials, asked=next((x for x in METHODS if x == asked), None))

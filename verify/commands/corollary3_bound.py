@@ -15,11 +15,11 @@ from verify.commands.bound_events import (
     show_events,
     vacuous_reason,
 )
+from verify.console.outcome import Outcome
 from verify.decimals import ExactDecimal, parse_integer, parse_positive
-from verify.outcome import Outcome
 
 if TYPE_CHECKING:
-    from numerics.balls.explicit_corollary3 import ExplicitCorollary3
+    from numerics.balls.bounds.explicit_corollary3 import ExplicitCorollary3
 
 __all__ = ["bound"]
 
@@ -32,8 +32,8 @@ def bound(options: argparse.Namespace) -> Outcome:
     if failure.value >= 1:
         raise InvalidArgumentError("failure", failure, "must be below 1")
 
-    from numerics.balls.explicit_corollary3 import explicit_corollary3
-    from numerics.balls.explicit_theorem2 import MOST_D
+    from numerics.balls.bounds.explicit_corollary3 import explicit_corollary3
+    from numerics.balls.bounds.explicit_theorem2 import MOST_D
 
     d = parse_integer("d", options.d, least=2, most=MOST_D)
     m = parse_integer("m", options.m, least=1)

@@ -14,7 +14,7 @@ from verify.commands.options import (
     read_jobs,
     read_path,
 )
-from verify.outcome import Outcome
+from verify.console.outcome import Outcome
 
 NAME = "figures"
 SUMMARY = "draw a sweep beside what is certified: against (d, m), the samples, the step size"
@@ -41,8 +41,8 @@ def execute(options: argparse.Namespace) -> Outcome:
     check_matplotlib("sweep", folder)
     formats = read_formats(options)
 
-    from verify.files import prepare_folder
-    from verify.progress import Progress
+    from verify.console.progress import Progress
+    from verify.files.writing import prepare_folder
     from verify.report.figures.cells import read_results
     from verify.report.figures.sweep_figures import FIGURES, make_figures, missing_for
     from verify.sweep.store import StoreFailedError, StoreLockedError, read_sweep

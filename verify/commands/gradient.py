@@ -6,8 +6,8 @@ import argparse
 from typing import Any
 
 from verify.commands.options import add_json, add_support, read_path, read_support
+from verify.console.outcome import Outcome
 from verify.decimals import parse_integer
-from verify.outcome import Outcome
 
 NAME = "gradient"
 SUMMARY = "print the population loss and gradient of an instance to N significant digits"

@@ -16,8 +16,8 @@ from verify.commands.options import (
     read_sizes,
     read_support,
 )
+from verify.console.outcome import Outcome
 from verify.decimals import parse_integer
-from verify.outcome import Outcome
 
 NAME = "instance"
 SUMMARY = "write the instance that a trial of a Monte Carlo run draws, as an npz file"
@@ -44,7 +44,7 @@ def execute(options: argparse.Namespace) -> Outcome:
 
     from numerics.arguments import check_support
     from verify.instance import draw_trial, save_instance
-    from verify.memory import embedding_bytes, refuse_beyond_memory
+    from verify.running.memory import embedding_bytes, refuse_beyond_memory
 
     if support is not None:
         support = check_support(support, d)

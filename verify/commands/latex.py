@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 from numerics.arguments import InvalidArgumentError
 from verify.commands.options import add_json, add_quiet, read_path
-from verify.outcome import Outcome
+from verify.console.outcome import Outcome
 
 if TYPE_CHECKING:
+    from verify.console.progress import Progress
     from verify.latex.fragment import Fragment
     from verify.latex.notation import Notation
-    from verify.progress import Progress
 
 NAME = "latex"
 SUMMARY = "print formulas, claims and proofs as LaTeX, compile them, check a paper's pastes"
@@ -89,8 +89,8 @@ def _notation(options: argparse.Namespace) -> Notation | None:
 
 def _progress(*, quiet: bool) -> Progress:
     """Return a bar on a terminal; elsewhere this is a part of some build, whose log it spares."""
-    from verify.progress import Progress
-    from verify.terminal import can_move_cursor
+    from verify.console.progress import Progress
+    from verify.console.terminal import can_move_cursor
 
     return Progress(quiet=quiet or not can_move_cursor(sys.stderr))
 
@@ -145,7 +145,7 @@ def _write(
     compiling: bool,
     progress: Progress,
 ) -> Outcome:
-    from verify.files import prepare_folder
+    from verify.files.writing import prepare_folder
 
     # A notation that clashes leaves no folder; without one the folder is the first to be refused.
     fragments = [] if notation is None else _build(names, notation, progress)
@@ -200,7 +200,7 @@ def _prove(options: argparse.Namespace, progress: Progress) -> Outcome:
     folder = read_path("out", options.out)
     notation = _notation(options)
 
-    from verify.files import prepare_folder
+    from verify.files.writing import prepare_folder
     from verify.latex.document import write_texts
     from verify.latex.notation import OWN
     from verify.latex.proof import file_of, prove

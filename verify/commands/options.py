@@ -125,7 +125,7 @@ def add_jobs(parser: argparse.ArgumentParser) -> None:
 def read_jobs(options: argparse.Namespace) -> int:
     """Return the number of worker processes."""
     if options.jobs is None:
-        from verify.pool import available_cores
+        from verify.running.pool import available_cores
 
         return available_cores()
     return parse_integer("jobs", options.jobs, least=1, most=1024)

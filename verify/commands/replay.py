@@ -7,7 +7,7 @@ import sys
 
 from verify.commands.certify import add_max_bits, decide, outcome, read_max_bits
 from verify.commands.options import add_json, read_path
-from verify.outcome import Outcome
+from verify.console.outcome import Outcome
 
 NAME = "replay"
 SUMMARY = "re-decide a saved certificate or counterexample from its file alone"

@@ -18,9 +18,9 @@ from verify.commands.options import (
     read_path,
     read_seed,
 )
+from verify.console.interruption import hold
+from verify.console.outcome import Outcome
 from verify.decimals import parse_choice
-from verify.interruption import hold
-from verify.outcome import Outcome
 
 NAME = "run"
 SUMMARY = (
@@ -57,7 +57,7 @@ def execute(options: argparse.Namespace) -> Outcome:
     formats = read_formats(options)
 
     from verify.claims import CLAIMS, find_claim
-    from verify.files import check_writable, prepare_folder
+    from verify.files.writing import check_writable, prepare_folder
     from verify.report import FILES
 
     wanted = {find_claim(id_).id for id_ in options.claim or CLAIMS}
@@ -66,10 +66,10 @@ def execute(options: argparse.Namespace) -> Outcome:
     for name in FILES:
         check_writable("out", out / name)
 
-    from verify.progress import Progress
+    from verify.console.progress import Progress
     from verify.report.results import results_document, write_report
     from verify.report.tables import print_results
-    from verify.runner import run_claims
+    from verify.running.runner import run_claims
 
     run = run_claims(
         claims, profile=profile, seed=seed, jobs=jobs, progress=Progress(quiet=options.quiet)

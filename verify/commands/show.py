@@ -6,7 +6,7 @@ import argparse
 
 from verify.claim import Claim
 from verify.commands.options import add_json
-from verify.outcome import Outcome
+from verify.console.outcome import Outcome
 
 NAME = "show"
 SUMMARY = "show one claim: statement, source, assumptions, what it rests on, how to check it"
@@ -33,7 +33,7 @@ def execute(options: argparse.Namespace) -> Outcome:
 
 
 def _document(claim: Claim) -> dict[str, object]:
-    from verify.proof_tree import proof_tree
+    from verify.ledgers.proof_tree import proof_tree
 
     return {
         "id": claim.id,

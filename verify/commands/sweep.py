@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from numerics.arguments import InvalidArgumentError
 from verify.commands.options import add_jobs, add_json, add_quiet, read_jobs, read_path
+from verify.console.interruption import hold, interruptible
+from verify.console.outcome import Outcome
 from verify.decimals import parse_choice
-from verify.interruption import hold, interruptible
-from verify.outcome import Outcome
 
 if TYPE_CHECKING:
-    from verify.progress import Progress
+    from verify.console.progress import Progress
     from verify.sweep.chunk import Place
     from verify.sweep.config import Sweep
     from verify.sweep.store import Store
@@ -52,7 +52,7 @@ def execute(options: argparse.Namespace) -> Outcome:
         )
     jobs = read_jobs(options)
 
-    from verify.progress import Progress
+    from verify.console.progress import Progress
     from verify.sweep.config import read_config
     from verify.sweep.export import FORMATS
 

@@ -23,13 +23,13 @@ from verify.commands.options import (
 )
 from verify.commands.theorem2_bound import bound
 from verify.commands.trial_summary import share, show_losses, show_row, show_shares, sup_loss
+from verify.console.interruption import hold
+from verify.console.outcome import Outcome
 from verify.decimals import parse_integer, parse_positive
-from verify.interruption import hold
-from verify.outcome import Outcome
 
 if TYPE_CHECKING:
-    from verify.monte_carlo import Simulation
-    from verify.one_step_trial import OneStepTrial
+    from verify.running.monte_carlo import Simulation
+    from verify.trials.one_step import OneStepTrial
 
 NAME = "theorem2"
 SUMMARY = "Theorem 2, simulated or proved: one population step, then the loss of every input"
@@ -89,11 +89,11 @@ def _simulate(options: argparse.Namespace) -> Outcome:
     seed = read_seed(options)
     jobs = read_jobs(options)
 
-    from verify.memory import WORKER_BYTES, embedding_bytes, refuse_beyond_memory
-    from verify.monte_carlo import simulate
-    from verify.one_step_trial import run_trials, step_size
-    from verify.progress import Progress
+    from verify.console.progress import Progress
+    from verify.running.memory import WORKER_BYTES, embedding_bytes, refuse_beyond_memory
+    from verify.running.monte_carlo import simulate
     from verify.seeds import Streams
+    from verify.trials.one_step import run_trials, step_size
 
     eta = step_size(scale, d)
     workers = min(jobs, trials)

@@ -17,11 +17,11 @@ from verify.commands.bound_events import (
     vacuous_reason,
 )
 from verify.commands.options import read_tolerance
+from verify.console.outcome import Outcome
 from verify.decimals import ExactDecimal, parse_integer, parse_positive
-from verify.outcome import Outcome
 
 if TYPE_CHECKING:
-    from numerics.balls.explicit_theorem2 import ExplicitTheorem2
+    from numerics.balls.bounds.explicit_theorem2 import ExplicitTheorem2
 
 __all__ = ["bound"]
 
@@ -31,7 +31,7 @@ def bound(options: argparse.Namespace) -> Outcome:
     tolerance = read_tolerance(options)
     scale = None if options.eta_scale is None else parse_positive("eta_scale", options.eta_scale)
 
-    from numerics.balls.explicit_theorem2 import MOST_D, explicit_theorem2
+    from numerics.balls.bounds.explicit_theorem2 import MOST_D, explicit_theorem2
 
     d = parse_integer("d", options.d, least=2, most=MOST_D)
     m = parse_integer("m", options.m, least=1)
@@ -45,7 +45,7 @@ def bound(options: argparse.Namespace) -> Outcome:
 def _document(
     found: ExplicitTheorem2, tolerance: ExactDecimal, scale: ExactDecimal | None
 ) -> dict[str, Any]:
-    from numerics.balls.theorem2_search import leading_order
+    from numerics.balls.bounds.theorem2_search import leading_order
 
     eta_min = None if found.scale is None else found.scale * found.d**2
     document: dict[str, Any] = {

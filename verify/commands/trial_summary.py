@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from verify.sampling import Proportion
 
 if TYPE_CHECKING:
-    from verify.one_step_trial import OneStepTrial
+    from verify.trials.one_step import OneStepTrial
 
 __all__ = ["share", "show_losses", "show_row", "show_shares", "sup_loss"]
 

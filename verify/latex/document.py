@@ -12,7 +12,7 @@ from derivations.catalogue import names
 from verify.claim import ASSERTED
 from verify.claims import CLAIMS
 from verify.environment import version
-from verify.files import write_atomically
+from verify.files.writing import write_atomically
 from verify.latex.claims import escaped
 from verify.latex.displays import paragraph
 from verify.latex.formulas import derivation

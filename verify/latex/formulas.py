@@ -18,7 +18,7 @@ from verify.latex.fragment import Fragment
 from verify.latex.notation import OWN, Notation
 
 if TYPE_CHECKING:
-    from derivations.ledger import Derivation, Formula
+    from derivations.proof.ledger import Derivation, Formula
 
 __all__ = ["FORMULAS", "Described", "derivation", "formula_fragment", "formula_of"]
 
@@ -174,7 +174,7 @@ FORMULAS: Mapping[str, Described] = MappingProxyType(
 
 def formula_fragment(name: str, notation: Notation = OWN) -> Fragment:
     """Return the fragment of a formula in `FORMULAS`."""
-    from derivations.latex import latex
+    from derivations.printing.latex import latex
 
     described, formula = FORMULAS[name], formula_of(name)
     equation = notation.math(f"{formula.left} = {latex(formula.right)}", name)

@@ -26,7 +26,7 @@ from flint import arb, fmpq
 from numerics.balls.precision import working_precision
 
 if TYPE_CHECKING:
-    from derivations.ledger import Formula
+    from derivations.proof.ledger import Formula
     from verify.latex.notation import Notation
 
 __all__ = ["Instance", "MeaningError", "evaluate_latex", "expression_of", "misread"]
@@ -119,7 +119,7 @@ def misread(formula: Formula, body: str, notation: Notation) -> str:
     str
         Empty if they agree at all instances; else what was found.
     """
-    from derivations.evaluation import evaluate_over
+    from derivations.proof.evaluation import evaluate_over
 
     # The same instances in every run: a certificate that cannot be repeated is none.
     draw = random.Random(formula.name)  # noqa: S311 - no secret
@@ -140,9 +140,9 @@ def _drawn(expr: Any, draw: random.Random) -> dict[str, Any]:
     """Return a random instance for `evaluate_over`: support first, free positions anywhere."""
     import sympy as sp
 
+    from derivations.calculus.power_sums import Entry, PowerSum
     from derivations.notation import Position
     from derivations.notation import Sequence as Coefficients
-    from derivations.power_sums import Entry, PowerSum
 
     def number() -> arb:
         return _rational(draw.randint(101, 997), draw.randint(101, 997))

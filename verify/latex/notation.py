@@ -235,7 +235,10 @@ def read_notation(path: Path) -> Notation:
 def _known() -> dict[str, str]:
     """Return the LaTeX of every symbol of the project, each once, by its first name."""
     # Declared where they are used; SymPy comes with them.
-    from derivations import bound_notation, notation, parity_notation, sample_notation
+    from derivations import notation
+    from derivations.parities import notation as parity_notation
+    from derivations.population_step import notation as bound_notation
+    from derivations.sample_step import notation as sample_notation
 
     del bound_notation, parity_notation, sample_notation
     return {**notation.LATEX, **MODEL}

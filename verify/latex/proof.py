@@ -13,8 +13,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from derivations.layout import summary
-from derivations.ledger import Method, Status
+from derivations.printing.layout import summary
+from derivations.proof.ledger import Method, Status
 from verify.environment import version
 from verify.latex.claims import escaped
 from verify.latex.displays import display, paragraph
@@ -25,10 +25,10 @@ from verify.latex.statements import flat, laid_out, listed
 from verify.latex.symbols import BUDGET, GROUPS, Group, occurring
 
 if TYPE_CHECKING:
-    from derivations.ledger import CheckResult, Derivation, Step
-    from derivations.lemmas import Lemma
-    from derivations.obligations import Obligation
-    from verify.obligations import Discharge
+    from derivations.proof.ledger import CheckResult, Derivation, Step
+    from derivations.proof.lemmas import Lemma
+    from derivations.proof.obligations import Obligation
+    from verify.ledgers.obligations import Discharge
 
 __all__ = ["Proof", "file_of", "prove"]
 
@@ -77,7 +77,7 @@ class Proof:
     @property
     def holds(self) -> bool:
         """Whether no check failed and every sign was proved."""
-        from verify.obligations import Verdict
+        from verify.ledgers.obligations import Verdict
 
         signs = all(each.verdict is Verdict.PROVED for each in self.discharges.values())
         return signs and not any(result.failed for result in self.results)
@@ -103,7 +103,7 @@ def prove(name: str, notation: Notation = OWN) -> Proof:
     InvalidArgumentError
         If the notation clashes with what is printed.
     """
-    from verify.obligations import discharge
+    from verify.ledgers.obligations import discharge
 
     derivation = derived(name)
     results = derivation.check()
@@ -176,7 +176,7 @@ class _Article:
         return "\n".join(paragraph(_text(self._notation.prose(prose, self._derivation.name))))
 
     def _equation(self, left: str, right: object) -> str:
-        from derivations.latex import latex
+        from derivations.printing.latex import latex
 
         return self._math(f"{left} = {latex(right)}")
 
@@ -223,7 +223,7 @@ class _Article:
         }
 
     def _sign(self, obligation: Obligation) -> dict[str, object]:
-        from derivations.latex import latex
+        from derivations.printing.latex import latex
 
         variable = latex(obligation.variable)
         zero = "without a zero"
@@ -263,8 +263,8 @@ class _Article:
 
     def _constants(self, names: Iterable[str]) -> str:
         """Return the definitions of named constants, or of the formulas that are not printed."""
-        from derivations.bound_constants import CONSTANTS, SAMPLE_CONSTANTS
         from derivations.notation import LATEX
+        from derivations.population_step.constants import CONSTANTS, SAMPLE_CONSTANTS
 
         values = {**CONSTANTS, **SAMPLE_CONSTANTS}
         equations = [self._equation(LATEX[each], values[each]) for each in names if each in values]
@@ -275,7 +275,7 @@ class _Article:
 
     def _inherited(self) -> list[str]:
         """Return the constants of other derivations that the constants here are made of."""
-        from derivations.bound_constants import CONSTANTS, SAMPLE_CONSTANTS
+        from derivations.population_step.constants import CONSTANTS, SAMPLE_CONSTANTS
 
         own = set(self._own_constants())
         # What the population's bounds are given, as sigma, the samples' may derive.
@@ -292,7 +292,7 @@ class _Article:
 
 def _certificate(obligation: Obligation, found: Discharge) -> str:
     """Return in words what ball arithmetic found."""
-    from verify.obligations import Verdict
+    from verify.ledgers.obligations import Verdict
 
     if found.verdict is Verdict.REFUTED:
         return f"Refuted: it is negative at ${found.witness}$."

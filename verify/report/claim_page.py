@@ -9,12 +9,12 @@ from rich.text import Text
 from rich.tree import Tree
 
 from derivations.catalogue import TITLES
-from derivations.ledger import CLOSED_BY
-from derivations.outline import Outline
-from derivations.plain import plain
-from verify import terminal
+from derivations.printing.plain import plain
+from derivations.proof.ledger import CLOSED_BY
+from derivations.proof.outline import Outline
 from verify.claim import ASSERTED, Claim
-from verify.proof_tree import Node, proof_tree
+from verify.console import terminal
+from verify.ledgers.proof_tree import Node, proof_tree
 
 __all__ = ["print_claim"]
 
@@ -24,7 +24,7 @@ _HOW = {
     "obligation": "up to signs",
     "lemma": "by lemma",
 }
-"""How a step is decided, in words, by the value of its `derivations.ledger.Method`."""
+"""How a step is decided, in words, by the value of its `derivations.proof.ledger.Method`."""
 
 _ABOVE = "(see above)"
 

@@ -14,7 +14,7 @@ from verify.claims import CLAIMS
 from verify.report.figures.report_figures import ReportedFigure
 from verify.report.inline_svg import inline_svg
 from verify.report.mathml import prose
-from verify.runner import ClaimResult, Run
+from verify.running.runner import ClaimResult, Run
 
 __all__ = ["render_page"]
 

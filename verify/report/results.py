@@ -12,12 +12,12 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from numerics.arguments import InvalidArgumentError
 from verify.claims import CLAIMS
 from verify.environment import describe_environment, version
-from verify.files import write_atomically
+from verify.files.writing import write_atomically
 from verify.report import FILES
 from verify.report.figures.report_figures import FIGURES, ReportedFigure, make_report_figures
 from verify.report.figures.style import check_matplotlib
 from verify.report.html import render_page
-from verify.runner import Run
+from verify.running.runner import Run
 
 __all__ = ["results_document", "write_report"]
 

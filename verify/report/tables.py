@@ -8,9 +8,9 @@ from pathlib import Path
 from rich.table import Table
 from rich.text import Text
 
-from verify import terminal
 from verify.claim import ASSERTED, UNSETTLED, Grade
-from verify.runner import ClaimResult, Run
+from verify.console import terminal
+from verify.running.runner import ClaimResult, Run
 
 __all__ = ["print_results"]
 

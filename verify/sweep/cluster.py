@@ -24,7 +24,7 @@ from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, TypeAlias
 
 from numerics.arguments import InvalidArgumentError
-from verify.pool import Failure, describe
+from verify.running.pool import Failure, describe
 from verify.sweep.chunk import Chunk, ChunkResult, ExecutorLostError, Outcome, run_chunk
 from verify.sweep.cluster_workers import Environment, describe_blas, difference, environment
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from numerics.arguments import InvalidArgumentError
-from verify.files import check_writable, write_atomically
+from verify.files.writing import check_writable, write_atomically
 from verify.sweep.parameters import Field
 
 if TYPE_CHECKING:

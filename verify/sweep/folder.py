@@ -9,7 +9,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from numerics.arguments import InvalidArgumentError
-from verify.files import check_writable, prepare_folder
+from verify.files.writing import check_writable, prepare_folder
 from verify.sweep.store import FILE
 
 __all__ = ["LOCK", "held_folder"]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator
 
-from verify.memory import usable_bytes
-from verify.pool import WorkersLostError, stream_calls
+from verify.running.memory import usable_bytes
+from verify.running.pool import WorkersLostError, stream_calls
 from verify.sweep.chunk import Chunk, ExecutorLostError, Outcome, Place, run_chunk
 
 __all__ = ["this_machine"]

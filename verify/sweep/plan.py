@@ -10,7 +10,7 @@ from operator import itemgetter
 from pathlib import Path
 
 from numerics.arguments import InvalidArgumentError
-from verify.pool import Failure
+from verify.running.pool import Failure
 from verify.sweep.chunk import Chunk, Outcome, Place, Row
 from verify.sweep.config import Sweep
 from verify.sweep.kinds import find_kind

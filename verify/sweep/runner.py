@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from contextlib import closing
 
-from verify.interruption import awaited
-from verify.progress import Progress
+from verify.console.interruption import awaited
+from verify.console.progress import Progress
 from verify.sweep.checkpoints import discard_checkpoints
 from verify.sweep.chunk import ExecutorLostError, Place
 from verify.sweep.plan import Plan

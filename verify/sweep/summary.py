@@ -10,7 +10,7 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
-from verify import terminal
+from verify.console import terminal
 from verify.decimals import ExactDecimal
 from verify.sampling import Proportion
 from verify.sweep.config import Cell, Sweep

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 
-from verify.interruption import interruptible
+from verify.console.interruption import interruptible
 from verify.sweep.chunk import Row
 from verify.sweep.store import Store, StoreLockedError
 

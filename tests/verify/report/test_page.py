@@ -11,11 +11,11 @@ import pytest
 
 from verify.claim import Grade
 from verify.claims import CLAIMS
-from verify.cli import _parser
+from verify.console.cli import _parser
 from verify.report.figures.report_figures import FIGURES
 from verify.report.html import render_page
 from verify.report.results import results_document, write_report
-from verify.runner import Run
+from verify.running.runner import Run
 
 VOID = {"input", "link", "meta"}
 

@@ -13,7 +13,7 @@ import psutil
 import pytest
 
 from numerics.arguments import InvalidArgumentError
-from verify.cli import main
+from verify.console.cli import main
 from verify.sweep import cluster
 from verify.sweep.chunk import ExecutorLostError
 from verify.sweep.cluster_workers import describe_blas, difference, environment

@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from verify.pool import Failure
+from verify.running.pool import Failure
 from verify.sweep.chunk import ChunkResult, Place
 from verify.sweep.config import Sweep
 from verify.sweep.kinds import find_kind

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from numerics.arguments import InvalidArgumentError
-from verify.cli import main
+from verify.console.cli import main
 from verify.decimals import parse_decimal
 from verify.instance import draw_instance
-from verify.one_step_trial import measure, run_trials, step_size
-from verify.sample_trial import run_sample_trials
 from verify.seeds import Streams
 from verify.sweep.store import FILE
+from verify.trials.one_step import measure, run_trials, step_size
+from verify.trials.samples import run_sample_trials
 
 THEOREM2 = """
 [sweep]

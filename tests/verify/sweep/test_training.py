@@ -14,12 +14,12 @@ import pytest
 from numerics.arguments import InvalidArgumentError
 from numerics.attention_maps import find_map
 from numerics.embeddings import uniform_direction
-from numerics.empirical import empirical_gradient
 from numerics.general_population import gradient
+from numerics.samples.empirical import empirical_gradient
 from numerics.training import Trajectory, descend
-from verify.cli import main
-from verify.comparison import compare_trial
+from verify.console.cli import main
 from verify.embedding_laws import pin_law
+from verify.files.trajectory import load_trajectory, save_trajectory
 from verify.instance import draw_instance
 from verify.seeds import Streams
 from verify.sweep.checkpoints import checkpoint_path, discard_checkpoints, trajectory_path
@@ -27,7 +27,7 @@ from verify.sweep.chunk import Chunk, run_chunk
 from verify.sweep.kinds import compare, find_kind, training
 from verify.sweep.parameters import Values
 from verify.sweep.store import read_sweep
-from verify.trajectory import load_trajectory, save_trajectory
+from verify.trials.comparison import compare_trial
 
 CELL = "the cell"
 

@@ -12,8 +12,8 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import TypeVar
 
-from verify.pool import Failure, run_calls
-from verify.progress import Progress
+from verify.console.progress import Progress
+from verify.running.pool import Failure, run_calls
 
 __all__ = [
     "LEVELS",
@@ -94,7 +94,7 @@ def certified_column(
     scale, tolerance : Fraction
         C and T.
     """
-    from numerics.balls.explicit_theorem2 import explicit_theorem2
+    from numerics.balls.bounds.explicit_theorem2 import explicit_theorem2
 
     known: dict[int, Fraction] = {}
 
@@ -138,7 +138,7 @@ def least_step(d: int, m: int, tolerance: Fraction) -> tuple[Fraction, Fraction]
 
     C is the least that is found with at most 1.5 times the failure of large steps.
     """
-    from numerics.balls.explicit_theorem2 import explicit_theorem2
+    from numerics.balls.bounds.explicit_theorem2 import explicit_theorem2
 
     found = explicit_theorem2(d, m, tolerance=tolerance)
     return None if found.scale is None else (found.scale, found.failure_upper)
@@ -146,7 +146,7 @@ def least_step(d: int, m: int, tolerance: Fraction) -> tuple[Fraction, Fraction]
 
 def sufficient_samples(d: int, m: int) -> int | None:
     """Return how many samples are certified to suffice for `SAMPLE_FAILURE`; None if none are."""
-    from numerics.balls.explicit_corollary3 import explicit_corollary3
+    from numerics.balls.bounds.explicit_corollary3 import explicit_corollary3
 
     return explicit_corollary3(d, m, failure=SAMPLE_FAILURE).n_sufficient
 

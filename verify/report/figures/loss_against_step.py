@@ -7,11 +7,11 @@ from fractions import Fraction
 from statistics import median
 from typing import TYPE_CHECKING
 
-from verify.one_step_trial import run_trials
 from verify.report.figures.shipped import Tables
 from verify.report.figures.style import COLOURS
 from verify.sampling import Proportion
 from verify.seeds import Streams
+from verify.trials.one_step import run_trials
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from numerics.dense_nets import dense_parameters
+from numerics.baselines.dense_nets import dense_parameters
 from verify.report.figures.shipped import Row, Tables, read_shipped
 from verify.report.figures.style import COLOURS
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from verify.files import prepare_folder
+from verify.files.writing import prepare_folder
 from verify.report.figures import (
     attention_step,
     attention_training,

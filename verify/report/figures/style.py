@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from numerics.arguments import InvalidArgumentError
-from verify.files import write_atomically
+from verify.files.writing import write_atomically
 from verify.latex.claims import escaped
 
 if TYPE_CHECKING:

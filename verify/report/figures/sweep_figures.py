@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from verify.progress import Progress
+from verify.console.progress import Progress
 from verify.report.figures import phase_diagram, samples, step_size
 from verify.report.figures.cells import Slice, SweepResult, describe, slices
 from verify.report.figures.certified import Computation

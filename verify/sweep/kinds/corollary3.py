@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from verify.one_step_trial import step_size
-from verify.sample_trial import METHODS, Method, choose_method, run_sample_trials
-from verify.sample_trial import worker_bytes as sample_worker_bytes
 from verify.seeds import Streams
 from verify.sweep.kinds.theorem2 import HEAD_COLUMNS, head_columns
 from verify.sweep.parameters import Field, Values, choice, integer, positive
+from verify.trials.one_step import step_size
+from verify.trials.samples import METHODS, Method, choose_method, run_sample_trials
+from verify.trials.samples import worker_bytes as sample_worker_bytes
 
 __all__ = ["AXES", "COLUMNS", "NAME", "SETTINGS", "SHARES", "check", "run_trial", "worker_bytes"]
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from verify.embedding_laws import check_law
-from verify.memory import WORKER_BYTES, embedding_bytes
-from verify.one_step_trial import OneStepTrial, run_trials, step_size
+from verify.running.memory import WORKER_BYTES, embedding_bytes
 from verify.seeds import Streams
 from verify.sweep.named import LAW
 from verify.sweep.parameters import Field, Values, integer, positive
+from verify.trials.one_step import OneStepTrial, run_trials, step_size
 
 __all__ = [
     "AXES",

@@ -13,16 +13,16 @@ from pathlib import Path
 from numerics.arguments import InvalidArgumentError
 from numerics.attention_maps import AttentionMap, find_map
 from numerics.training import Objective, Trajectory, descend, population_objective, sample_objective
-from verify.comparison import STARTS, draw_start, heads_of, read_start, stopping_loss
 from verify.embedding_laws import check_law
+from verify.files.trajectory import load_trajectory, save_trajectory
 from verify.instance import Instance
-from verify.memory import WORKER_BYTES, embedding_bytes
-from verify.one_step_trial import step_size
+from verify.running.memory import WORKER_BYTES, embedding_bytes
 from verify.seeds import Streams
 from verify.sweep.checkpoints import checkpoint_path, trajectory_path
 from verify.sweep.named import ATTENTION, LAW
 from verify.sweep.parameters import Field, Values, choice, integer, positive
-from verify.trajectory import load_trajectory, save_trajectory
+from verify.trials.comparison import STARTS, draw_start, heads_of, read_start, stopping_loss
+from verify.trials.one_step import step_size
 
 __all__ = [
     "AXES",

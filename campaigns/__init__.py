@@ -1,0 +1,1 @@
+"""What attacks the verifier: mutated theorems, hostile instances, hostile files, reruns."""

@@ -1,0 +1,1 @@
+"""Attention maps other than softmax, and how far softmax reaches beyond them."""

@@ -1,0 +1,1 @@
+"""Sums over positions and their derivatives, with fresh indices."""

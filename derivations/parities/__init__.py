@@ -1,0 +1,1 @@
+"""Parities of k bits: their symbols, moments and remainders."""

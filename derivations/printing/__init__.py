@@ -1,0 +1,1 @@
+"""Derivations in print: LaTeX and plain text."""

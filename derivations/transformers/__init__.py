@@ -1,0 +1,1 @@
+"""The full layer: explicit maps, its training, and the conditions of its equivalence."""

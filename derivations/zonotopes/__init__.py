@@ -1,0 +1,1 @@
+"""The range of the predictions over the inputs, as a planar zonotope."""

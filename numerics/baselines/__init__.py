@@ -1,0 +1,1 @@
+"""Rival models: fixed features and feed-forward nets."""

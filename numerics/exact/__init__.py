@@ -1,0 +1,1 @@
+"""Exact arithmetic on binary64 instances: integers and rationals, no rounding."""

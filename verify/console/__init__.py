@@ -1,0 +1,1 @@
+"""The command line as a person meets it: arguments, progress, interruption, output."""

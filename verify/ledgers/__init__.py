@@ -1,0 +1,1 @@
+"""Where derivations meet numbers: formulas evaluated, and signs decided, in balls."""

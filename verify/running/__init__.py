@@ -1,0 +1,1 @@
+"""Work spread over processes, within the memory there is."""

@@ -1,0 +1,1 @@
+"""Single trials: a draw, a step, and what came of it."""
