@@ -321,6 +321,6 @@ CLAIMS = (
         ),
         source="ours",
         cells=_condition_cells,
-        dependencies=("transformer-equivalence",),
+        dependencies=("transformer-equivalence", "zero-start"),
     ),
 )

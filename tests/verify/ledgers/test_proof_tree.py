@@ -23,9 +23,15 @@ ONLY_COMPARED = {("zero", "antisymmetric")}
 
 def imports(module: str) -> Iterator[str]:
     """The modules of the package that a module of it imports."""
-    for node in ast.walk(ast.parse((FOLDER / f"{module}.py").read_text())):
-        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("derivations."):
-            yield str(node.module).removeprefix("derivations.")
+    for node in ast.walk(ast.parse(_file(module).read_text())):
+        if isinstance(node, ast.ImportFrom) and f"{node.module}.".startswith("derivations."):
+            place = str(node.module).removeprefix("derivations").lstrip(".")
+            below = [f"{place}.{name.name}".lstrip(".") for name in node.names]
+            yield from (each for each in (place, *below) if each and _file(each).is_file())
+
+
+def _file(module: str) -> Path:
+    return FOLDER.joinpath(*module.split(".")).with_suffix(".py")
 
 
 def uses(derivation: str) -> set[str]:
