@@ -4,13 +4,13 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN     = $(VENV)/bin
 
-.PHONY: verify test test-package docs lint types bench clean
+.PHONY: verify test test-package docs lint types bench mutants campaigns clean
 
 verify: $(VENV)/.installed
 	$(BIN)/python -m verify
 
 test: $(VENV)/.installed-test
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto
 
 test-package: $(VENV)/.installed-test
 	$(BIN)/python -m pytest -m package
@@ -27,7 +27,14 @@ types: $(VENV)/.installed-lint
 
 bench: $(VENV)/.installed-bench
 	$(BIN)/python -m benchmarks --docs
-	$(BIN)/python -m benchmarks gradient empirical --cores 2 --docs
+
+mutants: $(VENV)/.installed-test
+	$(BIN)/python -m campaigns mutants --size full --docs
+
+campaigns: mutants
+	$(BIN)/python -m campaigns soundness --size full --docs
+	$(BIN)/python -m campaigns robustness --size full --docs
+	$(BIN)/python -m campaigns reproducibility --size full --docs
 
 clean:
 	rm -rf $(VENV) report

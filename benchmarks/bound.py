@@ -17,7 +17,7 @@ _GOAL = 2.0
 def rows(*, rounds: int) -> Iterator[Row]:
     """Measure, and yield the table's lines."""
     for d, m in _SIZES:
-        found = interleaved({"ours": lambda d=d, m=m: _bound(d, m)}, rounds=min(rounds, 5))["ours"]
+        found = interleaved({"ours": lambda d=d, m=m: _bound(d, m)}, rounds=min(rounds, 3))["ours"]
         yield Row(
             f"theorem2 --bound at ({d:g}, {m:g}), a process of its own",
             str(found),

@@ -13,7 +13,7 @@ from derivations.population import loss
 
 __all__ = ["rows"]
 
-_SIZES = (3, 4, 5, 6, 7)
+_SIZES = (3, 4, 5, 6)
 
 
 def rows(*, rounds: int) -> Iterator[Row]:

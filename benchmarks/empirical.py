@@ -68,7 +68,7 @@ def _beside_peers(d: int, *, threads: int, rounds: int) -> Iterator[Row]:
     }
     contenders["ours"] = partial(ours, n)
     contenders["drawing the bits alone, on one core"] = partial(_draw, _BITS // 64)
-    figures = interleaved(contenders, rounds=min(rounds, 5))
+    figures = interleaved(contenders, rounds=min(rounds, 3))
     where = f"empirical gradient at d = {d:,}"
     for name, figure in figures.items():
         goal, met = "", None
@@ -80,7 +80,7 @@ def _beside_peers(d: int, *, threads: int, rounds: int) -> Iterator[Row]:
     yield Row(f"{where}: {better}, the best peer, over ours", str(gain))
     if d == _MANY_AT:
         foretold = figures["ours"].median * _MANY_BITS / (n * d)
-        many = interleaved({"ours": partial(ours, _MANY_BITS // d)}, rounds=1)["ours"]
+        many = interleaved({"ours": partial(ours, _MANY_BITS // d)}, rounds=1, warm=False)["ours"]
         yield Row(f"{where}: 1e11 bits, foretold {foretold:.3g} s", f"{many.median:.3g} s")
 
 

@@ -7,15 +7,13 @@ from collections.abc import Iterator
 import numpy as np
 
 from benchmarks.peers import jax_gradient, torch_gradient
-from benchmarks.timing import Figure, Row, exponent, interleaved
+from benchmarks.timing import Row, interleaved
 from numerics.embeddings import sample_embeddings, uniform_direction
 from numerics.population import antisymmetric_gradient, gradient
 
 __all__ = ["rows"]
 
 _SIZES = ((10_000, 512), (100_000, 512))
-# Larger than the caches of most machines, as growth is about memory there.
-_GROWTH = ((30_000, 256), (60_000, 256), (60_000, 512), (120_000, 512))
 _SUPPORT = (0, 1)
 
 
@@ -23,9 +21,6 @@ def rows(*, rounds: int) -> Iterator[Row]:
     """Measure, and yield the table's lines."""
     for d, m in _SIZES:
         yield from _beside_peers(d, m, rounds=rounds)
-    figures = [_alone(d, m, rounds=rounds) for d, m in _GROWTH]
-    k, error = exponent([d * m for d, m in _GROWTH], figures)
-    yield Row("gradient, growth with d m", f"exponent {k:.2f} +- {error:.2f}", "about 1")
 
 
 def _beside_peers(d: int, m: int, *, rounds: int) -> Iterator[Row]:
@@ -62,10 +57,3 @@ def _beside_peers(d: int, m: int, *, rounds: int) -> Iterator[Row]:
     gain = figures[better].ratio(figures["ours"])
     goal, met = (">= 2", gain.median >= 2) if d == _SIZES[0][0] else ("", None)
     yield Row(f"gradient {where}: {better}, the better peer, over ours", str(gain), goal, met)
-
-
-def _alone(d: int, m: int, *, rounds: int) -> Figure:
-    rng = np.random.default_rng(0)
-    V, theta = sample_embeddings(rng, d, m), uniform_direction(rng, m)
-    run = {"ours": lambda: gradient(V, theta, -theta, _SUPPORT)}
-    return interleaved(run, rounds=rounds)["ours"]

@@ -12,6 +12,7 @@ __all__ = [
     "SampleGradient",
     "jax_gradient",
     "jax_sample_gradient",
+    "numpy_covariance",
     "numpy_sample_gradient",
     "torch_gradient",
     "torch_one_step",
@@ -41,15 +42,22 @@ def torch_gradient(V: Vector, theta: Vector, theta_tilde: Vector, S: tuple[int, 
     return gradient
 
 
-def jax_gradient(V: Vector, theta: Vector, theta_tilde: Vector, S: tuple[int, int]) -> Gradient:
-    """Return a function that computes both gradients by a compiled JAX gradient."""
+def jax_gradient(
+    V: Vector, theta: Vector, theta_tilde: Vector, S: tuple[int, int], *, attention: str = "softmax"
+) -> Gradient:
+    """Return a function that computes both gradients by a compiled JAX gradient.
+
+    `attention` is "softmax" or "erf".
+    """
     import jax
     import jax.numpy as jnp
 
     jax.config.update("jax_enable_x64", True)
 
+    attend = {"softmax": jax.nn.softmax, "erf": jax.scipy.special.erf}[attention]
+
     def loss(queries: tuple[jax.Array, jax.Array], embeddings: jax.Array) -> jax.Array:
-        gamma, gamma_tilde = (jax.nn.softmax(embeddings @ query) for query in queries)
+        gamma, gamma_tilde = (attend(embeddings @ query) for query in queries)
         return _loss(jnp, gamma, gamma_tilde, S)
 
     compiled = jax.jit(jax.grad(loss))
@@ -136,6 +144,24 @@ def numpy_sample_gradient(
         return weights.T @ V
 
     return gradient
+
+
+def numpy_covariance(
+    V: Vector, theta: Vector, theta_tilde: Vector, S: tuple[int, int], *, n: int
+) -> NDArray[np.float64]:
+    """Estimate the covariance of one sample's gradients by both queries from `n` samples."""
+    exponentials = np.exp(V @ np.stack([theta, theta_tilde]).T)
+    heads = exponentials / exponentials.sum(axis=0)
+    a, b = S
+    signs = 2.0 * np.random.default_rng(1).integers(0, 2, (n, len(V))) - 1.0
+    means = signs @ heads
+    terms = 2 * (means[:, 0] * means[:, 1] - signs[:, a] * signs[:, b])[:, np.newaxis]
+    # grad_theta of one sample: 2 e q (sum_i gamma_i x_i v_i - p sum_i gamma_i v_i).
+    gradients = [
+        terms * means[:, [1 - head]] * ((signs * heads[:, head]) @ V - means[:, [head]] * centre)
+        for head, centre in enumerate(heads.T @ V)
+    ]
+    return np.cov(np.concatenate(gradients, axis=1), rowvar=False)
 
 
 def _mean_loss(signs, heads, S: tuple[int, int]):

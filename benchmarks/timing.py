@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import statistics
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-import numpy as np
+__all__ = ["Figure", "Ratio", "Row", "in_words", "interleaved"]
 
-__all__ = ["Figure", "Ratio", "Row", "exponent", "interleaved"]
+# Threads of a linear algebra library wait for more by spinning, 30 ms and less, before they sleep.
+_SPINNING = 0.05
 
 
 @dataclass(frozen=True)
@@ -30,8 +32,8 @@ class Figure:
 
     def __str__(self) -> str:
         return (
-            f"{_scaled(self.median)} ({_scaled(min(self.seconds))} to "
-            f"{_scaled(max(self.seconds))}, n = {len(self.seconds)})"
+            f"{in_words(self.median)} ({in_words(min(self.seconds))} to "
+            f"{in_words(max(self.seconds))}, n = {len(self.seconds)})"
         )
 
 
@@ -71,38 +73,29 @@ class Row:
 
 
 def interleaved(
-    contenders: Mapping[str, Callable[[], object]], *, rounds: int
+    contenders: Mapping[str, Callable[[], object]], *, rounds: int, warm: bool = True
 ) -> dict[str, Figure]:
-    """Time the contenders in turn, A B C A B C ..., after a warm-up of each.
+    """Time the contenders in turn, A B C A B C ..., after a warm-up of each if `warm`.
 
-    Taking turns lets a drift of the machine's speed fall on all of them alike.
+    Taking turns lets a drift of the machine's speed fall on all of them alike. With more than one
+    core, each starts when the threads of the one before have gone to sleep.
     """
-    for run in contenders.values():
-        run()
+    pause = _SPINNING if int(os.environ.get("OMP_NUM_THREADS", "1")) > 1 else 0.0
+    if warm:
+        for run in contenders.values():
+            run()
     seconds: dict[str, list[float]] = {name: [] for name in contenders}
     for _ in range(rounds):
         for name, run in contenders.items():
+            time.sleep(pause)
             start = time.perf_counter()
             run()
             seconds[name].append(time.perf_counter() - start)
     return {name: Figure(tuple(found)) for name, found in seconds.items()}
 
 
-def exponent(sizes: Sequence[float], figures: Sequence[Figure]) -> tuple[float, float]:
-    """Fit ``seconds ~ size^k`` by least squares on logarithms.
-
-    Returns
-    -------
-    k, error : float
-        The exponent and its standard error over all rounds.
-    """
-    x = np.repeat(np.log(sizes), [len(figure.seconds) for figure in figures])
-    y = np.log([second for figure in figures for second in figure.seconds])
-    (k, _), covariance = np.polyfit(x, y, 1, cov=True)
-    return float(k), float(np.sqrt(covariance[0, 0]))
-
-
-def _scaled(seconds: float) -> str:
+def in_words(seconds: float) -> str:
+    """Return a time with its unit, to three digits."""
     if seconds < 1e-3:
         return f"{seconds * 1e6:.3g} us"
     return f"{seconds * 1e3:.3g} ms" if seconds < 1 else f"{seconds:.3g} s"

@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.timing import Row, exponent, interleaved
+from benchmarks.timing import Row, interleaved
 from numerics.attention import softmax
 from numerics.worst_case import worst_case_loss
 
@@ -19,7 +19,6 @@ _SIZES = (10_000, 100_000, 1_000_000)
 
 def rows(*, rounds: int) -> Iterator[Row]:
     """Measure, and yield the table's lines."""
-    figures = []
     for d in _SIZES:
         found = interleaved(
             {
@@ -28,12 +27,9 @@ def rows(*, rounds: int) -> Iterator[Row]:
             },
             rounds=rounds,
         )
-        figures.append(found["before the step"])
         for when, figure in found.items():
             goal, met = ("< 0.5 s", figure.median < 0.5) if d == _SIZES[-1] else ("", None)
             yield Row(f"worst-case loss {when} at d = {d:,}", str(figure), goal, met)
-    k, error = exponent([d * np.log(d) for d in _SIZES], figures)
-    yield Row("worst-case loss, growth with d log d", f"exponent {k:.2f} +- {error:.2f}", "about 1")
 
 
 def _attention(d: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

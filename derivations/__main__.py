@@ -3,8 +3,7 @@
 import sys
 
 try:
-    from derivations.command import main
-
-    sys.exit(main())
+    from derivations.command import run
 except KeyboardInterrupt:
     sys.exit(3)
+run()

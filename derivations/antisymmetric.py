@@ -17,7 +17,7 @@ if __name__ == "__main__":
 
 import sympy as sp
 
-from derivations.antisymmetric_instances import check_loss, check_numeric
+from derivations.antisymmetric_start.at_instances import check_loss, check_numeric
 from derivations.calculus.power_sums import Entry, PowerSum, density
 from derivations.gradient import attention_gradient, gradient_along, gradient_along_tilde
 from derivations.notation import (

@@ -11,10 +11,13 @@ what decides the rest is printed with it.
 from __future__ import annotations
 
 import argparse
+import io
 import os
+import signal
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NoReturn
+from contextlib import suppress
+from typing import TYPE_CHECKING, NoReturn, TextIO
 
 from derivations.catalogue import TITLES, load, names
 
@@ -32,7 +35,8 @@ class _Parser(argparse.ArgumentParser):
     given: Sequence[str] = ()
 
     def error(self, message: str) -> NoReturn:
-        self.exit(_BAD_REQUEST, f"error: arguments={' '.join(self.given)}: {message}\n")
+        _say(f"error: arguments={' '.join(self.given)}: {message}")
+        self.exit(_BAD_REQUEST)
 
     def print_help(self, file: object = None) -> None:  # noqa: ARG002  (argparse's signature)
         _write(self.format_help().rstrip())
@@ -54,16 +58,36 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return _obey(tuple(sys.argv[1:] if arguments is None else arguments))
     except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
+        _give_up(sys.stdout)
+        _say("interrupted")
+    except (ImportError, MemoryError) as failure:
+        # The machine is in trouble, or the installation: nothing is refuted by that.
+        _say(f"cannot go on: {str(failure) or 'out of memory'}")
     except _OutputError as failure:
         if failure.reason:
-            print(f"standard output {failure.reason}", file=sys.stderr)
+            _say(f"standard output {failure.reason}")
     return _INTERRUPTED
 
 
-def run(name: str) -> NoReturn:
-    """Be the command line of the module of one derivation, and exit before the rest of it runs."""
-    sys.exit(main((name, *sys.argv[1:])))
+def run(name: str | None = None) -> NoReturn:
+    """Be the command line of a process, of one derivation if it is named, and end it.
+
+    All that interrupts is taken for Ctrl-C, and for nothing once there is nothing left to do.
+    """
+    signals = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+    try:
+        for number in signals:
+            if signal.getsignal(number) != signal.SIG_IGN:
+                signal.signal(number, signal.default_int_handler)
+        if isinstance(sys.stdout, io.TextIOWrapper):
+            sys.stdout.reconfigure(errors="backslashreplace")
+        code = main(sys.argv[1:] if name is None else (name, *sys.argv[1:]))
+    except KeyboardInterrupt:
+        code = _INTERRUPTED
+    finally:
+        for number in signals:
+            signal.signal(number, signal.SIG_IGN)
+    sys.exit(code)
 
 
 class _OutputError(Exception):
@@ -80,10 +104,25 @@ def _write(text: str) -> None:
     try:
         print(text, flush=True)
     except OSError as failure:
-        # Python must not try to write the rest again while it shuts down.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _give_up(sys.stdout)
         is_broken_pipe = isinstance(failure, BrokenPipeError)
         raise _OutputError("" if is_broken_pipe else f"failed: {failure.strerror}") from None
+
+
+def _say(line: str) -> None:
+    """Print a line on standard error, if somebody is there."""
+    if sys.stderr is not None:
+        try:
+            print(line, file=sys.stderr, flush=True)
+        except OSError:
+            _give_up(sys.stderr)
+
+
+def _give_up(stream: TextIO | None) -> None:
+    """Let what is still to be written go nowhere: Python tries again when it shuts down."""
+    if stream is not None:
+        with suppress(OSError, ValueError):  # there is no descriptor behind it
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _obey(arguments: Sequence[str]) -> int:
@@ -105,7 +144,7 @@ def _obey(arguments: Sequence[str]) -> int:
     if options.name is not None and options.name not in TITLES:
         allowed = ", ".join(names())
         shown = options.name if options.name.isprintable() else repr(options.name)
-        print(f"error: NAME={shown}: must be one of {allowed}", file=sys.stderr)
+        _say(f"error: NAME={shown}: must be one of {allowed}")
         return _BAD_REQUEST
     chosen = names() if options.name is None else (options.name,)
     return _show(chosen, check=options.check, as_latex=options.latex)
@@ -127,6 +166,8 @@ def _show(chosen: Sequence[str], *, check: bool, as_latex: bool) -> int:
         separator = "\n" if number else ""
         try:
             derivation = load(name)
+        except (ImportError, MemoryError):
+            raise
         except Exception as error:  # a wrong rule may stop the derivation before its first check
             _write(f"{separator}{comment}{name}: failed: {type(error).__name__}: {error}")
             failed = True

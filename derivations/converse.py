@@ -1,7 +1,7 @@
 """How likely one step is to fail at least: both heads are pushed to the same position of S.
 
-`two_heads` reduces that to an interval of the lean between two frozen noises; here its mean length
-is bounded from below.
+`population_step.two_heads` reduces that to an interval of the lean between two frozen noises; here
+its mean length is bounded from below.
 """
 
 from __future__ import annotations

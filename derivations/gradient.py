@@ -14,12 +14,12 @@ if __name__ == "__main__":
 
 import sympy as sp
 
-from derivations.calculus.differentiation import NumericModel, SymbolicModel
 from derivations.calculus.power_sums import Entry, PowerSum, density
 from derivations.calculus.variation import Variation
 from derivations.notation import gamma, gamma_tilde, i, t, u
 from derivations.population import loss
 from derivations.printing.latex import equation
+from derivations.proof.differentiation import NumericModel, SymbolicModel
 from derivations.proof.enumeration import enumerated_loss
 from derivations.proof.evaluation import evaluate_over
 from derivations.proof.identities import require_equal

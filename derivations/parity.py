@@ -23,7 +23,6 @@ import mpmath
 import sympy as sp
 
 from derivations import gradient, population
-from derivations.calculus.differentiation import NumericModel
 from derivations.calculus.power_sums import PowerSum, Unit, density
 from derivations.calculus.variation import Variation
 from derivations.moments import (
@@ -44,6 +43,7 @@ from derivations.parities.joint_cumulants import (
 from derivations.parities.notation import attention, relevant
 from derivations.permanents import cross_moment, permanent, pull
 from derivations.printing.latex import equation
+from derivations.proof.differentiation import NumericModel
 from derivations.proof.enumeration import dot, inputs
 from derivations.proof.evaluation import evaluate, evaluate_over
 from derivations.proof.identities import require_equal

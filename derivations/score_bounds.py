@@ -3,8 +3,8 @@
 Off the events on the scores there are three numbers: the largest score is at most sigma, the sum
 over the positions off the support at most h d, the sum of squares q d. From these follow, one
 after the other, the ends of Z, Z_2, omega, kappa, K, M, of the weights c_j and of the slopes.
-`weight_bounds` and `slope_bound` have the second half of the way, `frozen_sums` and `freezing` what
-changes when the two scores of the support are put to 0.
+In `derivations.population_step`, `weight_bounds` and `slope_bound` have the second half of the way,
+`frozen_sums` and `freezing` what changes when the two scores of the support are put to 0.
 """
 
 from __future__ import annotations

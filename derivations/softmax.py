@@ -16,11 +16,11 @@ if __name__ == "__main__":
 import mpmath
 import sympy as sp
 
-from derivations.calculus.differentiation import NumericModel, SymbolicModel
 from derivations.calculus.power_sums import Entry, PowerSum, Unit, density
 from derivations.calculus.variation import Variation
 from derivations.notation import E, Z, gamma, i, k, t, v
 from derivations.printing.latex import equation, latex
+from derivations.proof.differentiation import NumericModel, SymbolicModel
 from derivations.proof.evaluation import evaluate_over
 from derivations.proof.identities import require_equal
 from derivations.proof.instances import seeded

@@ -1,8 +1,8 @@
 """Theorem 2 with its constants: every way to fail, its bound, and their sum.
 
-The other modules of the proof are its sections: `one_step` splits the slopes, `score_bounds` bounds
-the weights, `score_events`, `wedge`, `far_slices` and `ambient` bound the probability of each
-event. Here the events are listed, once, and added up.
+The derivation `one_step` splits the slopes, `score_bounds` bounds the weights; in
+`derivations.population_step`, `score_events`, `wedge`, `far_slices` and `ambient` bound the
+probability of each event. Here the events are listed, once, and added up.
 """
 
 from __future__ import annotations
@@ -13,49 +13,14 @@ if __name__ == "__main__":
 
     run("theorem2")
 
-from dataclasses import dataclass
-from typing import Literal
-
-import sympy as sp
 
 from derivations.population_step import ambient, far_slices, score_events, wedge
-from derivations.population_step.constants import defined, formulas, value
-from derivations.population_step.notation import symbol
-from derivations.proof.identities import require_equal
+from derivations.population_step.constants import defined, formulas
+from derivations.population_step.union import Event, check_union, listed
 from derivations.proof.ledger import Derivation, Method, Step
 from derivations.proof.lemmas import UNION_BOUND
-from derivations.proof.refusal import require
 
-__all__ = ["EVENTS", "Event", "derive"]
-
-Head = Literal["theta", "theta_tilde"]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Event:
-    """A way to fail.
-
-    Attributes
-    ----------
-    name : str
-        In words.
-    formula : str
-        The constant of `theorem2` that bounds its probability; for an event of one head, that of
-        either. The constants of "far margin" and "ambient alignment" are the terms of one slice,
-        from the slice after the first and from the first on.
-    per_head : bool
-        Whether it is an event of one head, to be counted for each.
-    """
-
-    name: str
-    formula: str
-    per_head: bool = False
-
-    @property
-    def heads(self) -> tuple[Head | None, ...]:
-        """The heads it is counted for; none, once, for an event that concerns both together."""
-        return ("theta", "theta_tilde") if self.per_head else (None,)
-
+__all__ = ["EVENTS", "derive"]
 
 EVENTS = (
     Event(name="largest score", formula="largest_score"),
@@ -108,8 +73,6 @@ def derive(title: str) -> Derivation:
 
 
 def _total() -> Step:
-    per_head = ", ".join(event.name for event in EVENTS if event.per_head)
-    together = ", ".join(event.name for event in EVENTS if not event.per_head)
     return Step(
         uses=(
             "largest-score",
@@ -125,20 +88,13 @@ def _total() -> Step:
             "one_step:loss",
         ),
         statement=rf"P(\text{{one step fails}}) \le {defined('failure_upper')}",
-        reason=rf"The union of all events: {together}; and for each of the two heads {per_head}."
+        reason=rf"The union of all events: {listed(EVENTS)}."
         r" Off them every score bound holds; on the slice of its lean, a head has $\text{slope}"
         r" \ge \tau_{0}$ against the other position of the support and $\ge \tau_{a}$ against"
         r" every position off it; and by derivation one_step $\sup_{x} (f - y)^{2} \le T$ for all"
         r" $\eta \ge C d^{2}$ at once, head 1 being on $a$ and head 2 on $b$. Checked: the sum"
         r" is that over the list of events and heads.",
-        check=_check_total,
+        check=lambda: check_union(EVENTS, "failure_upper"),
         method=Method.LEMMA,
         lemmas=(UNION_BOUND,),
     )
-
-
-def _check_total() -> None:
-    names = [event.name for event in EVENTS]
-    require(len(set(names)) == len(names), f"an event is listed twice: {names}")
-    expected = sp.Add(*(symbol(event.formula) for event in EVENTS for _ in event.heads))
-    require_equal(value("failure_upper"), expected, "the bound and the sum over events and heads")

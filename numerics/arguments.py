@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import SupportsFloat, SupportsIndex
 
 import numpy as np
@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 __all__ = [
     "InvalidArgumentError",
+    "abridged",
     "check_support",
     "embedding_array",
     "embedding_matrix",
@@ -22,10 +23,12 @@ __all__ = [
     "refuse_non_finite",
     "row_blocks",
     "sign_array",
+    "suggestion",
     "vector_of_length",
 ]
 
 BLOCK_ENTRIES = 1 << 20  # 8 MiB of binary64: large for BLAS, small beside an embedding matrix
+LONGEST_VALUE, LONGEST_FIX = 300, 2000  # characters that a refusal shows of what it was given
 MASS_TOLERANCE = 1e-9  # a softmax of 10^6 scores misses total mass 1 by less than d u = 2e-10
 
 
@@ -37,7 +40,7 @@ class InvalidArgumentError(ValueError):
     what : str
         Name of the argument as the caller wrote it.
     value : object
-        What was given; shown with `str`.
+        What was given; shown with `str`, and without its middle if that is long.
     fix : str
         What is allowed, or how to mend the call.
     """
@@ -49,7 +52,24 @@ class InvalidArgumentError(ValueError):
         super().__init__(what, value, fix)
 
     def __str__(self) -> str:
-        return f"{self.what}={self.value}: {self.fix}"
+        what, value = (abridged(str(part), LONGEST_VALUE) for part in (self.what, self.value))
+        return f"{what}={value}: {abridged(self.fix, LONGEST_FIX)}"
+
+
+def abridged(text: str, most: int) -> str:
+    """Return a text; of one of more than `most` characters the beginning and the end."""
+    if len(text) <= most:
+        return text
+    return f"{text[: most // 2]}... ({len(text)} characters) ...{text[-most // 4 :]}"
+
+
+def suggestion(name: str, names: Iterable[str]) -> str:
+    """Return ``; did you mean NAME?`` for the nearest of some names; nothing if none is near."""
+    if len(name) > LONGEST_VALUE:
+        return ""
+    from difflib import get_close_matches
+
+    return "".join(f"; did you mean {near}?" for near in get_close_matches(name, names, n=1))
 
 
 def integer_at_least(what: str, value: SupportsIndex, least: int) -> int:
@@ -160,15 +180,16 @@ def _refuse_inexact_integers(
 
 def refuse_non_finite(what: str, array: NDArray[np.float64]) -> None:
     """Refuse an array with an infinite or NaN entry, by the name of the first one."""
-    # A sum of squares is finite only if every entry is: one BLAS pass and no temporary. It can
-    # overflow on finite entries, so only the entries themselves decide a refusal.
+    # A sum of squares is finite only if every entry is: one pass and no temporary. It can overflow
+    # on finite entries, so only the entries themselves decide a refusal. BLAS would share a long
+    # product among threads, which then keep a core busy for 20 ms, waiting for more.
     if array.size == 0:
         return
     rows = array.reshape(array.shape[0], -1) if array.ndim > 1 else array.reshape(-1, 1)
     for block in row_blocks(*rows.shape):
         part = rows[block].reshape(-1)
         with np.errstate(all="ignore"):
-            clean = math.isfinite(float(np.dot(part, part)))
+            clean = math.isfinite(float(np.einsum("i,i->", part, part)))
         if not clean and not np.isfinite(part).all():
             first = int(np.flatnonzero(~np.isfinite(part))[0]) + block.start * rows.shape[1]
             index = np.unravel_index(first, array.shape)

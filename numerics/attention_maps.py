@@ -16,9 +16,9 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from numerics.arguments import InvalidArgumentError, vector_of_length
+from numerics.arguments import InvalidArgumentError, suggestion, vector_of_length
 from numerics.attention import softmax
-from numerics.plug_ins import load_plug_in
+from numerics.plug_ins import failure_in_a_line, load_plug_in
 
 __all__ = ["MAPS", "SOFTMAX", "Array", "AttentionMap", "find_map", "pointwise", "weights_at"]
 
@@ -147,8 +147,8 @@ def find_map(name: str) -> AttentionMap:
     if name in MAPS:
         return MAPS[name]
     if ":" not in name:
-        known = ", ".join(MAPS)
-        raise InvalidArgumentError("attention", name, f"must be {known} or module:ATTRIBUTE")
+        known, near = ", ".join(MAPS), suggestion(name, MAPS)
+        raise InvalidArgumentError("attention", name, f"must be {known} or module:ATTRIBUTE{near}")
     found = load_plug_in("attention", name, AttentionMap)
     for scores, slopes in _probes():
         _try(name, found, scores, slopes)
@@ -156,8 +156,7 @@ def find_map(name: str) -> AttentionMap:
 
 
 def _failed(name: str, doing: str, failure: BaseException) -> InvalidArgumentError:
-    reason = " ".join(f"{type(failure).__name__}: {failure}".split())
-    return InvalidArgumentError("attention", name, f"{doing} failed: {reason}")
+    return InvalidArgumentError("attention", name, f"{doing} failed: {failure_in_a_line(failure)}")
 
 
 _STEP = 2.0**-16

@@ -24,8 +24,14 @@ from typing import SupportsIndex
 import numpy as np
 from numpy.typing import NDArray
 
-from numerics.arguments import InvalidArgumentError, finite_array, integer_at_least, row_blocks
-from numerics.plug_ins import load_plug_in
+from numerics.arguments import (
+    InvalidArgumentError,
+    finite_array,
+    integer_at_least,
+    row_blocks,
+    suggestion,
+)
+from numerics.plug_ins import failure_in_a_line, load_plug_in
 
 __all__ = [
     "LAWS",
@@ -71,7 +77,8 @@ def find_law(name: str) -> EmbeddingLaw:
         return LAWS[name]
     if ":" in name:
         return load_plug_in("law", name, EmbeddingLaw)
-    raise InvalidArgumentError("law", name, f"must be one of {', '.join(LAWS)}, {_OWN_LAWS}")
+    near = suggestion(name, LAWS)
+    raise InvalidArgumentError("law", name, f"must be one of {', '.join(LAWS)}, {_OWN_LAWS}{near}")
 
 
 def check_law(law: str, d: int, m: int) -> None:
@@ -114,8 +121,10 @@ def sample_embeddings(
 def _draw_own(rng: np.random.Generator, d: int, m: int, law: str) -> NDArray[np.float64]:
     try:
         V = finite_array("V", find_law(law).draw(rng, d, m), 2)
-    except Exception as failure:  # a function of the user's may fail in any way
-        reason = " ".join(str(failure).split()) or type(failure).__name__
+    except InvalidArgumentError as refusal:
+        raise InvalidArgumentError("law", law, f"drew no embeddings: {refusal}") from None
+    except (Exception, SystemExit) as failure:  # a function of the user's may fail in any way
+        reason = failure_in_a_line(failure)
         raise InvalidArgumentError("law", law, f"drew no embeddings: {reason}") from None
     if V.shape != (d, m):
         raise InvalidArgumentError(

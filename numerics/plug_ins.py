@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import importlib
 import sys
+from contextlib import redirect_stdout
 from pathlib import Path
 from types import ModuleType
 from typing import TypeVar
 
 from numerics.arguments import InvalidArgumentError
 
-__all__ = ["load_plug_in"]
+__all__ = ["failure_in_a_line", "load_plug_in"]
 
 Kind = TypeVar("Kind")
 
@@ -42,10 +43,13 @@ def load_plug_in(what: str, name: str, kind: type[Kind]) -> Kind:
     if not all(part.isidentifier() for part in (*module_name.split("."), attribute)):
         raise InvalidArgumentError(what, name, "must be module:ATTRIBUTE, by their names")
     module = _import(what, name, module_name)
-    if not hasattr(module, attribute):
+    try:
+        found = getattr(module, attribute)
+    except Exception:  # a module may have a function that finds its attributes, and fails
         place = getattr(module, "__file__", None) or "a folder"
-        raise InvalidArgumentError(what, name, f"{module_name} ({place}) has no {attribute}")
-    found = getattr(module, attribute)
+        raise InvalidArgumentError(
+            what, name, f"{module_name} ({place}) has no {attribute}"
+        ) from None
     if not isinstance(found, kind):
         raise InvalidArgumentError(
             what,
@@ -55,21 +59,36 @@ def load_plug_in(what: str, name: str, kind: type[Kind]) -> Kind:
     return found
 
 
+def failure_in_a_line(failure: BaseException) -> str:
+    """Return what kind of failure a user's own code met, and what it says of itself."""
+    try:
+        text = str(failure)
+    except Exception:  # even that is the user's own code
+        text = "without a text"
+    return " ".join(f"{type(failure).__name__}: {text}".split())
+
+
 def _import(what: str, name: str, module_name: str) -> ModuleType:
-    folder = str(Path.cwd())
+    try:
+        folder = str(Path.cwd())
+    except OSError as failure:
+        reason = f"the working directory cannot be searched: {failure.strerror}"
+        raise InvalidArgumentError(what, name, reason) from None
     if folder not in sys.path:
         # At the end, so that no file here takes the place of an installed module; and for good, as
         # the module may import more when it is used.
         sys.path.append(folder)
     importlib.invalidate_caches()  # the file may be newer than the last look at its folder
     try:
-        return importlib.import_module(module_name)
-    except (Exception, SystemExit) as failure:  # whatever the module runs into
+        # Standard output is for results: what the module prints goes where progress goes.
+        with redirect_stdout(sys.stderr):
+            return importlib.import_module(module_name)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as failure:  # whatever the module runs into
         missing = failure.name if isinstance(failure, ModuleNotFoundError) else None
         if missing is not None and f"{module_name}.".startswith(f"{missing}."):
             reason = f"no module {missing}, neither installed nor in {folder}"
         else:
-            reason = " ".join(
-                f"importing {module_name} failed: {type(failure).__name__}: {failure}".split()
-            )
+            reason = f"importing {module_name} failed: {failure_in_a_line(failure)}"
         raise InvalidArgumentError(what, name, reason) from None

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import copy
 import math
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Protocol, SupportsFloat, SupportsIndex
 
 import numpy as np
@@ -29,7 +31,14 @@ from numerics.attention_maps import AttentionMap
 from numerics.one_step import Gradients
 from numerics.samples.signs import skip_samples
 
-__all__ = ["Objective", "Trajectory", "descend", "population_objective", "sample_objective"]
+__all__ = [
+    "Objective",
+    "Trajectory",
+    "descend",
+    "population_objective",
+    "sample_objective",
+    "stopping_loss",
+]
 
 
 class Objective(Protocol):
@@ -245,6 +254,17 @@ def descend(
         if on_step is not None:
             on_step(len(losses) - 1, losses[-1], *queries.copy())
     return Trajectory(rate, start, start_tilde, np.array(losses), queries[0], queries[1], diverged)
+
+
+def stopping_loss(tolerance: Fraction) -> float:
+    """Return the largest binary64 number that is at most `tolerance`.
+
+    A loss is at most the one exactly if it is at most the other.
+    """
+    if tolerance >= Fraction(sys.float_info.max):
+        return sys.float_info.max
+    nearest = float(tolerance)
+    return math.nextafter(nearest, -math.inf) if Fraction(nearest) > tolerance else nearest
 
 
 def _evaluate(objective: Objective, queries: NDArray[np.float64]) -> Gradients | None:

@@ -4,7 +4,7 @@ import os
 
 from hypothesis import settings
 
-from verify.strategies import register_profiles
+from verify.testing.strategies import register_profiles
 
 register_profiles()
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))

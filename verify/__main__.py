@@ -8,13 +8,24 @@ __all__ = ["main"]
 
 
 def main() -> int:
-    """Run the command line; an interruption while it is still loading ends quietly too."""
+    """Be the command line of a process, whose streams and signals are ours to the end of it."""
     try:
-        from verify.console.cli import main as run
+        from verify.console import interruption, streams
 
-        return run()
+        interruption.take_over()
+        streams.take_over()
+        from verify.cli import main as run
+        from verify.running.threads import use_one_thread
+
+        # What is computed here and not by a worker has the same bits too, whatever the threads.
+        use_one_thread()
+        code = run()
     except KeyboardInterrupt:
-        return 3
+        code = 3
+    from verify.console.interruption import ignore
+
+    ignore()
+    return code
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
-    from verify.instance import Instance
+    from verify.instances.instance import Instance
     from verify.seeds import Streams
 
 __all__ = [

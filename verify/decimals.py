@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from numerics.arguments import InvalidArgumentError
+from numerics.arguments import InvalidArgumentError, suggestion
 
 __all__ = ["ExactDecimal", "parse_choice", "parse_decimal", "parse_integer", "parse_positive"]
 
@@ -39,9 +39,8 @@ def parse_decimal(what: str, text: str) -> ExactDecimal:
         If `text` has another form, ``nan`` and ``inf`` included.
     """
     if len(text) > _LONGEST or not _DECIMAL.fullmatch(text):
-        shown = text if len(text) <= 60 else f"{text[:57]}..."
         raise InvalidArgumentError(
-            what, shown, "must be a finite decimal number such as 0.01 or 1e-3"
+            what, text, "must be a finite decimal number such as 0.01 or 1e-3"
         )
     return ExactDecimal(text, Fraction(text))
 
@@ -90,5 +89,6 @@ def parse_choice(what: str, text: str, choices: Iterable[str]) -> str:
     """
     names = tuple(choices)
     if text not in names:
-        raise InvalidArgumentError(what, text, f"must be one of {', '.join(names)}")
+        near = suggestion(text, names)
+        raise InvalidArgumentError(what, text, f"must be one of {', '.join(names)}{near}")
     return text

@@ -1,4 +1,6 @@
-"""Attention applied to each score by itself: gamma_i = phi(s_i). Steps of `concave_attention`.
+"""Attention applied to each score by itself: gamma_i = phi(s_i).
+
+Steps of `derivations.concave_attention`.
 
 The weights may have any sign and any sum, which the positive sequences `gamma`, `gamma_tilde` of
 softmax attention may not; so they are sequences of their own here, printed alike.

@@ -16,13 +16,13 @@ import mpmath
 import sympy as sp
 
 from derivations.attention.pointwise_attention import OF_ANY_SIGN, weight, weight_tilde
-from derivations.calculus.differentiation import NumericModel
 from derivations.calculus.power_sums import PowerSum
 from derivations.gradient import attention_gradient
 from derivations.notation import Sequence as PositionSequence
 from derivations.notation import declare, t
 from derivations.population import loss
 from derivations.printing.latex import latex
+from derivations.proof.differentiation import NumericModel
 from derivations.proof.enumeration import dot, enumerated_loss
 from derivations.proof.evaluation import evaluate_over
 from derivations.proof.identities import require_equal

@@ -1,4 +1,6 @@
-"""What softmax attention reaches where odd concave attention cannot. Steps of `concave_attention`.
+"""What softmax attention reaches where odd concave attention cannot.
+
+Steps of `derivations.concave_attention`.
 
 If every embedding is its own nearest in direction, a long query along v_a puts nearly all weight on
 a: softmax has no need of many dimensions to single out one position.

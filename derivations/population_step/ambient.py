@@ -1,4 +1,4 @@
-"""The positions off the support. Steps of `theorem2`."""
+"""The positions off the support. Steps of `derivations.theorem2`."""
 
 from __future__ import annotations
 

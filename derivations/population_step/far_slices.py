@@ -1,4 +1,4 @@
-"""The slices of larger leans. Steps of `theorem2`."""
+"""The slices of larger leans. Steps of `derivations.theorem2`."""
 
 from __future__ import annotations
 

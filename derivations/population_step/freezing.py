@@ -2,7 +2,7 @@
 
 `frozen_sums` has the first half of the way, to omega. Frozen weights c_j^o are functions of the
 scores off the support alone, hence independent of the direction of v_a - v_b. Steps of
-`score_bounds`; a circle marks what is frozen.
+`derivations.score_bounds`; a circle marks what is frozen.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What changes in Z and omega when the two scores of the support are put to 0.
 
-Steps of `score_bounds`; a circle marks what is frozen.
+Steps of `derivations.score_bounds`; a circle marks what is frozen.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Moments of the frozen noises, sums of independent directions. Steps of `converse`."""
+"""Moments of the frozen noises, sums of independent directions. Steps of `derivations.converse`."""
 
 from __future__ import annotations
 

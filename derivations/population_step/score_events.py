@@ -1,6 +1,6 @@
 """The law of a coordinate of a point on a sphere, and the events on the scores.
 
-Steps of `theorem2`.
+Steps of `derivations.theorem2`.
 
 What the lemmas say of every dimension is confronted here with exact calculus: the density and its
 moments by integration by parts for symbolic n, the tails by their derivatives, and dimension 3,

@@ -1,4 +1,4 @@
-"""The slopes, bounded by the weights: the step of `score_bounds` that the events are read from."""
+"""The slopes, bounded by the weights: a step of `derivations.score_bounds`."""
 
 from __future__ import annotations
 

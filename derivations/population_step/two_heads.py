@@ -1,4 +1,7 @@
-"""When exactly one of the two slopes is negative, by frozen noises. Steps of `converse`."""
+"""When exactly one of the two slopes is negative, by frozen noises.
+
+Steps of `derivations.converse`.
+"""
 
 from __future__ import annotations
 

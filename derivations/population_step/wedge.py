@@ -1,4 +1,7 @@
-"""The slice of small leans: the probability of a wedge, and its mean. Steps of `theorem2`."""
+"""The slice of small leans: the probability of a wedge, and its mean.
+
+Steps of `derivations.theorem2`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The weights c_j, bounded by the ends of K and M: steps of `score_bounds`."""
+"""The weights c_j, bounded by the ends of K and M: steps of `derivations.score_bounds`."""
 
 from __future__ import annotations
 

@@ -256,6 +256,8 @@ def _run(number: int, step: Step) -> CheckResult:
         step.check()
     except CheckError as failure:
         status, detail = Status.FAILED, str(failure)
+    except (ImportError, MemoryError):  # the machine is in trouble, and says nothing of the rule
+        raise
     except Exception as error:  # a wrong rule may break the machinery before it reaches a verdict
         status, detail = Status.FAILED, f"{type(error).__name__}: {error}"
     return CheckResult(

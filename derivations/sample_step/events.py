@@ -1,6 +1,6 @@
 """The other events of n samples: larger leans, the energies, positions off the support.
 
-Steps of `corollary3`.
+Steps of `derivations.corollary3`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Products of linear forms in signs, bounded by their lengths. Steps of `sample_noise`.
+"""Products of linear forms in signs, bounded by their lengths. Steps of `derivations.sample_noise`.
 
 Signs have smaller moments than Gaussian variables of the same variance; products of several forms
 are taken apart by Hoelder's inequality.

@@ -1,4 +1,6 @@
-"""What changes in attention and its motion when the lean y is put to 0. Steps of `corollary3`.
+"""What changes in attention and its motion when the lean y is put to 0.
+
+Steps of `derivations.corollary3`.
 
 Along n = A/|A|: off the support t_j = s_j y + sqrt(1 - y^2) t_j^o, and on it t_a = -t_b stays.
 """
@@ -10,12 +12,12 @@ import sympy as sp
 from derivations.calculus.power_sums import Entry, PowerSum, Unit
 from derivations.notation import E, Z, a, b, d, declare, rho, u
 from derivations.population_step.constants import defined, value
-from derivations.population_step.frozen_lean import OWN
 from derivations.population_step.notation import OFF_SUPPORT, h, q, rho_0, s, sigma, symbol, y_high
 from derivations.proof.identities import require_equal
 from derivations.proof.inequalities import require_at_least
 from derivations.proof.ledger import Step
 from derivations.proof.refusal import require
+from derivations.sample_step.frozen_lean import OWN
 from derivations.sample_step.notation import y_I
 
 __all__ = ["steps"]

@@ -1,4 +1,6 @@
-"""What changes in the noise of a head when the lean y is put to 0. Steps of `corollary3`.
+"""What changes in the noise of a head when the lean y is put to 0.
+
+Steps of `derivations.corollary3`.
 
 One sample's gradient G is a polynomial in linear forms, each of which changes little.
 """

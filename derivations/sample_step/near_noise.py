@@ -1,6 +1,6 @@
 """The second moment of the frozen noise, and the chance of a miss on the near slices.
 
-Steps of `corollary3`.
+Steps of `derivations.corollary3`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""One sample's gradient in units of a slope, and the mean of n. Steps of `corollary3`."""
+"""One sample's gradient in units of a slope, and the mean of n.
+
+Steps of `derivations.corollary3`.
+"""
 
 from __future__ import annotations
 

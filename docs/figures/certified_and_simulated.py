@@ -16,13 +16,13 @@ import math
 from dataclasses import dataclass
 from pathlib import Path
 
+from numerics.balls.arithmetic.exact import lower_digits, upper_digits
 from numerics.balls.bounds.explicit_theorem2 import ExplicitTheorem2, explicit_theorem2
-from numerics.balls.exact import lower_digits, upper_digits
-from numerics.support_slopes import draw_support_slopes
+from numerics.theorem2.support_slopes import draw_support_slopes
+from verify.evidence.sampling import Proportion
 from verify.report.figures.certified_and_simulated import NAME, draw, tables
 from verify.report.figures.shipped import DATA
 from verify.report.figures.style import drawing, write_figure
-from verify.sampling import Proportion
 from verify.seeds import Streams
 
 TRIALS = {100: 100_000, 316: 100_000, 1000: 100_000, 3162: 50_000, 10**4: 50_000, 10**5: 20_000}

@@ -15,15 +15,16 @@ from pathlib import Path
 import numpy as np
 
 from numerics.attention_maps import find_map
-from numerics.training import descend, population_objective
+from numerics.training import descend, population_objective, stopping_loss
 from verify.claims.theorem2 import TOLERANCE
 from verify.console.progress import Progress
+from verify.instances.starts import STARTS, draw_start
 from verify.report.figures.attention_training import draw, tables
 from verify.report.figures.shipped import DATA
 from verify.report.figures.style import drawing, write_figure
 from verify.running.pool import Failure, available_cores, run_calls
 from verify.seeds import Streams
-from verify.trials.comparison import STARTS, Comparison, compare_trial, draw_start, stopping_loss
+from verify.trials.comparison import Comparison, compare_trial
 
 SIZES = ((256, 32), (64, 128))
 MAPS = ("softmax", "linear", "erf")

@@ -21,10 +21,10 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from numerics.attention_maps import AttentionMap, find_map
-from numerics.balls.concave_floor import concave_floor
-from numerics.balls.softmax_reach import softmax_reach
+from numerics.balls.reach.concave_floor import concave_floor
+from numerics.balls.reach.softmax_reach import softmax_reach
 from numerics.exact.quadratic_forms import form_space
-from verify.instance import draw_instance
+from verify.instances.instance import draw_instance
 from verify.seeds import Streams
 
 D = 64

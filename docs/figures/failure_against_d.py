@@ -17,9 +17,9 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 
 from verify.console.progress import Progress
+from verify.evidence.sampling import Proportion
 from verify.running.monte_carlo import simulate
 from verify.running.pool import available_cores
-from verify.sampling import Proportion
 from verify.seeds import Streams
 from verify.trials.one_step import run_trials
 

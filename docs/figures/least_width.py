@@ -18,12 +18,12 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 
+from numerics.balls.arithmetic.exact import upper_digits
+from numerics.balls.arithmetic.precision import working_precision
 from numerics.balls.bounds.events import total
 from numerics.balls.bounds.explicit_theorem2 import ExplicitTheorem2, explicit_theorem2
 from numerics.balls.bounds.theorem2 import failure_events
 from numerics.balls.bounds.theorem2_search import best_budget
-from numerics.balls.exact import upper_digits
-from numerics.balls.precision import working_precision
 
 FAILURE = Fraction(1, 10)
 TOLERANCE = Fraction(1, 100)

@@ -21,10 +21,10 @@ from numerics.baselines.dense_nets import dense_parameters, loss_bracket
 from numerics.baselines.juntas import least_positions
 from numerics.baselines.trained_nets import draw_sample, train
 from verify.claims.explicit_theorem2 import sufficient_width
+from verify.evidence.sampling import Proportion
 from verify.report.figures.parameters_against_d import NAME, draw, tables
 from verify.report.figures.shipped import DATA
 from verify.report.figures.style import drawing, write_figure
-from verify.sampling import Proportion
 from verify.seeds import Streams
 
 TRIALS = {16: 60, 32: 60, 64: 40, 128: 20, 256: 10}

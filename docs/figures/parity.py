@@ -19,7 +19,7 @@ import numpy as np
 
 from numerics.parity.prediction import common_shock, distinct_probability, draw_distinct
 from numerics.parity.signal import draw_signal_choices
-from verify.sampling import Proportion
+from verify.evidence.sampling import Proportion
 from verify.seeds import Streams
 from verify.trials.parity import ParitySetting, descend, draw_parity
 

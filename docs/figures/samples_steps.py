@@ -14,7 +14,7 @@ from pathlib import Path
 
 from verify.claims.corollary3_steps import linear_samples, train
 from verify.claims.theorem2 import TOLERANCE
-from verify.sampling import Proportion
+from verify.evidence.sampling import Proportion
 from verify.seeds import Streams
 
 TRIALS = 100

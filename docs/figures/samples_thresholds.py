@@ -24,10 +24,10 @@ import numpy as np
 from verify.claims.corollary3 import sample_unit
 from verify.claims.corollary3_draws import distinct_positions_law
 from verify.console.progress import Progress
+from verify.evidence.sampling import Proportion
 from verify.report.figures.sample_thresholds import FAMILIES, NAME, finding_unit, thresholds
 from verify.report.figures.shipped import DATA, read_shipped
 from verify.running.pool import Failure, available_cores, run_calls
-from verify.sampling import Proportion
 from verify.seeds import Streams
 from verify.trials.samples import run_sample_trials
 

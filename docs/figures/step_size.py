@@ -17,8 +17,8 @@ from pathlib import Path
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 
+from numerics.balls.arithmetic.exact import upper_digits
 from numerics.balls.bounds.explicit_theorem2 import ExplicitTheorem2, explicit_theorem2
-from numerics.balls.exact import upper_digits
 
 DIMENSIONS = {128: "o", 512: "s", 2048: "^", 8192: "v"}
 EXPONENTS = range(3, 16, 2)

@@ -13,7 +13,7 @@ import csv
 from pathlib import Path
 
 from numerics.transformer.variants import BROKEN, EQUIVALENT, compare_variant
-from verify.instance import draw_instance
+from verify.instances.instance import draw_instance
 from verify.seeds import Streams
 
 SEED = 0

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from verify.bundle import save_bundle
 from verify.claims.softmax import WITNESSES, witness_question
-from verify.descent import decide_descent
+from verify.decisions.bundle import save_bundle
+from verify.decisions.descent import decide_descent
 from verify.seeds import Streams
 
 CLAIM = "softmax-is-necessary"

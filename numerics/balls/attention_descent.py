@@ -28,11 +28,11 @@ from numerics.arguments import (
     integer_at_least,
     vector_of_length,
 )
-from numerics.balls.exact import from_fraction, lower_end, upper_end
-from numerics.balls.least_singular import exact_matrix
+from numerics.balls.arithmetic.exact import from_fraction, lower_end, upper_end
+from numerics.balls.arithmetic.precision import MIN_BITS, precisions, working_precision
+from numerics.balls.arithmetic.ternary import Ternary, less, less_equal
 from numerics.balls.model import dot, population_loss
-from numerics.balls.precision import MIN_BITS, precisions, working_precision
-from numerics.balls.ternary import Ternary, less, less_equal
+from numerics.balls.reach.least_singular import exact_matrix
 
 __all__ = ["MAPS", "DescentCertificate", "PointwiseMap", "certify_descent"]
 

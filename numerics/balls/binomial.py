@@ -10,9 +10,9 @@ from typing import SupportsIndex
 from flint import arb
 
 from numerics.arguments import InvalidArgumentError, integer_at_least
-from numerics.balls.exact import dyadic, from_fraction
-from numerics.balls.precision import working_precision
-from numerics.balls.ternary import Ternary, less_equal
+from numerics.balls.arithmetic.exact import dyadic, from_fraction
+from numerics.balls.arithmetic.precision import working_precision
+from numerics.balls.arithmetic.ternary import Ternary, less_equal
 
 __all__ = ["clopper_pearson"]
 

@@ -26,7 +26,7 @@ from numerics.arguments import (
     sign_array,
     vector_of_length,
 )
-from numerics.balls.exact import (
+from numerics.balls.arithmetic.exact import (
     UnresolvedError,
     dyadic,
     from_fraction,
@@ -34,11 +34,11 @@ from numerics.balls.exact import (
     symmetric,
     upper_end,
 )
-from numerics.balls.integer_matrix import IntegerMatrix
+from numerics.balls.arithmetic.integer_matrix import IntegerMatrix
+from numerics.balls.arithmetic.precision import MIN_BITS, precisions, working_precision
+from numerics.balls.arithmetic.ternary import Ternary, less, less_equal
 from numerics.balls.model import HeadScores, Start, powers, starts, step
 from numerics.balls.open_branch import enumerate_branch, search_branch
-from numerics.balls.precision import MIN_BITS, precisions, working_precision
-from numerics.balls.ternary import Ternary, less, less_equal
 from numerics.balls.worst_case import Bracket, Generators, branches, joined, slack_factor
 
 __all__ = ["FIRST_BITS", "StepCertificate", "certify_step", "reevaluate_witness"]
@@ -48,6 +48,9 @@ FIRST_BITS = 128
 
 # Below this relative accuracy an open bracket says nothing: raise the precision first.
 _SHARP_BITS = 32
+
+# A loss of exp(-10^400) beside a dyadic tolerance leaves more bits to spare than binary64 counts.
+_LARGEST_MARGIN = 1 << 20
 
 # |p|, |q| <= 1, so |1 - tau p q| <= 2 for every input of every instance.
 _LARGEST_LOSS = Fraction(4)
@@ -77,7 +80,7 @@ class StepCertificate:
         Highest working precision used; 0 if everything was rational.
     margin_bits : int or None
         Bits by which the distance from the tolerance exceeds the radius of the ball that decided:
-        how much precision was to spare. None if undecided, or if no ball decided.
+        how much precision was to spare, 2^20 at most. None if undecided, or if no ball decided.
     reason : str or None
         Why it is undecided.
     """
@@ -332,7 +335,8 @@ def _margin_bits(decisive: arb, limit: arb, bits: int) -> int | None:
         return None  # decided by the range of the loss, not by its enclosure
     if radius == 0:
         return bits
-    return math.floor(float(((distance / radius).log() / arb(2).log()).lower()))
+    margin = (distance / radius).log() / arb(2).log()
+    return math.floor(float(margin.lower())) if margin < _LARGEST_MARGIN else _LARGEST_MARGIN
 
 
 def _uniform_after_step(question: _Question) -> bool:

@@ -9,34 +9,42 @@ printed only for a number that is zero by proof (`numerics.exact.zero`).
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
+from functools import partial
 from typing import SupportsIndex
 
 import numpy as np
 from flint import arb
 from numpy.typing import ArrayLike
 
-from numerics.arguments import InvalidArgumentError, integer_at_least
-from numerics.balls.exact import UnresolvedError, block_integers, dyadic, scaled_integers, symmetric
-from numerics.balls.integer_matrix import IntegerMatrix
+from numerics.balls.arithmetic.exact import (
+    UnresolvedError,
+    block_integers,
+    dyadic,
+    scaled_integers,
+    symmetric,
+)
+from numerics.balls.arithmetic.integer_matrix import IntegerMatrix
+from numerics.balls.arithmetic.precision import precisions, working_precision
 from numerics.balls.model import attention, gradient_weights, population_loss, powers
-from numerics.balls.precision import precisions, working_precision
 from numerics.decimals import EXACT_EXPONENT, dyadic_digits, rational_digits
 from numerics.exact.instance import ExactInstance
-from numerics.exact.zero import MAX_GROUPS, PositionGroups, balanced, vanishes
-from numerics.multiprecision import MAX_BITS, MAX_DIGITS, GradientDigits
+from numerics.settled_digits import (
+    LOSS,
+    MAX_BITS,
+    Entry,
+    GradientDigits,
+    check_digits,
+    first_bits,
+    settle,
+)
 
 __all__ = ["population_gradient_digits"]
-
-_GUARD_BITS = 64
 
 # `dyadic_digits` rounds powers of two with exponents beyond its exact range, with a relative error
 # below 10^-(digits + 38). Ends are moved outwards by 10^-(digits + 30) first, which covers it.
 _GUARD_DIGITS = 30
-
-_Entry = tuple[int, int]  # (0, k) and (1, k): component k of dL/dtheta and of dL/dtheta~
-_LOSS: _Entry = (-1, 0)
 
 
 def population_gradient_digits(
@@ -71,13 +79,12 @@ def population_gradient_digits(
     InvalidArgumentError
         If a shape does not fit, an entry is not finite, or `digits` is out of range.
     """
-    n = integer_at_least("digits", digits, 1)
-    if n > MAX_DIGITS:
-        raise InvalidArgumentError("digits", n, f"must be at most {MAX_DIGITS}")
+    n = check_digits(digits)
     instance = ExactInstance.exactly(V, theta, theta_tilde, support)
-    if len(set(instance.scores)) == len(set(instance.scores_tilde)) == 1:
+    if instance.uniform:
         return _uniform_attention(instance, n)
-    return _settle(instance, n)
+    attempts = precisions(first_bits(n), MAX_BITS)
+    return settle(instance, partial(_rounded, instance, n), attempts, settled_means="proved")
 
 
 def _uniform_attention(instance: ExactInstance, digits: int) -> GradientDigits:
@@ -96,50 +103,9 @@ def _uniform_attention(instance: ExactInstance, digits: int) -> GradientDigits:
     return GradientDigits(loss, components, components, 0, None)
 
 
-def _settle(instance: ExactInstance, digits: int) -> GradientDigits:
-    """Raise the working precision until every ball rounds to one string."""
-    m = instance.V.shape[1]
-    groups = PositionGroups.of(instance.scores, instance.scores_tilde, instance.support)
-    constant = [k for k in range(m) if balanced(groups, instance.column(k))]
-    settled: dict[_Entry, str] = {(head, k): "0" for head in (0, 1) for k in constant}
-    entries = [_LOSS, *((head, k) for head in (0, 1) for k in range(m))]
-    pending = [entry for entry in entries if entry not in settled]
-    first = math.ceil(digits * math.log2(10)) + _GUARD_BITS
-    for attempt, bits in enumerate(precisions(first, MAX_BITS)):
-        settled |= _rounded(instance, pending, digits, bits)
-        pending = [entry for entry in pending if entry not in settled]
-        if attempt == 1:
-            # What two precisions left open may be zero: decide it, once.
-            settled |= dict.fromkeys(_zeros(instance, groups, pending), "0")
-            pending = [entry for entry in pending if entry not in settled]
-        if not pending:
-            break
-    unsettled = f"digits not proved at {bits} bits, or outside the range of Decimal"
-    return GradientDigits(
-        settled.get(_LOSS),
-        tuple(settled.get((0, k)) for k in range(m)),
-        tuple(settled.get((1, k)) for k in range(m)),
-        bits,
-        unsettled if pending else None,
-    )
-
-
-def _zeros(
-    instance: ExactInstance, groups: PositionGroups, entries: Sequence[_Entry]
-) -> Iterator[_Entry]:
-    """Yield the components that are exactly zero, if there are few enough scores to tell."""
-    if groups.distinct > MAX_GROUPS:
-        return
-    sides = (groups, groups.swapped())
-    for entry in entries:
-        head, k = entry
-        if entry != _LOSS and vanishes(sides[head], instance.column(k)):
-            yield entry
-
-
 def _rounded(
-    instance: ExactInstance, entries: Sequence[_Entry], digits: int, bits: int
-) -> dict[_Entry, str]:
+    instance: ExactInstance, digits: int, entries: Sequence[Entry], bits: int
+) -> dict[Entry, str]:
     """Return the strings of the entries whose balls round to one, at a working precision."""
     with working_precision(bits):
         try:
@@ -150,20 +116,23 @@ def _rounded(
     return {entry: text for entry, text in found.items() if text is not None}
 
 
-def _enclosures(instance: ExactInstance, entries: Sequence[_Entry], bits: int) -> dict[_Entry, arb]:
+def _enclosures(instance: ExactInstance, entries: Sequence[Entry], bits: int) -> dict[Entry, arb]:
     gamma = attention(powers(instance.scores, instance.unit))
     gamma_tilde = attention(powers(instance.scores_tilde, instance.unit))
-    found: dict[_Entry, arb] = {}
-    if _LOSS in entries:
-        found[_LOSS] = population_loss(gamma, gamma_tilde, instance.support)
-    columns = sorted({k for head, k in entries if (head, k) != _LOSS})
+    found: dict[Entry, arb] = {}
+    if LOSS in entries:
+        found[LOSS] = population_loss(gamma, gamma_tilde, instance.support)
+    columns = sorted({k for head, k in entries if (head, k) != LOSS})
     if not columns:
         return found
     weights = [
         block_integers(gradient_weights(*heads, instance.support), bits)
         for heads in ((gamma, gamma_tilde), (gamma_tilde, gamma))
     ]
-    matrix = IntegerMatrix(np.ascontiguousarray(instance.V[:, columns]))
+    all_of_them = len(columns) == instance.V.shape[1]
+    matrix = IntegerMatrix(
+        instance.V if all_of_them else np.ascontiguousarray(instance.V[:, columns])
+    )
     sums, unit_V = matrix.transposed_times([integers for integers, _, _ in weights])
     for head, (total, (_, unit, lost)) in enumerate(zip(sums, weights, strict=True)):
         # sum_i |w_i - n_i 2^unit| |v_ik| <= lost max |v|

@@ -22,14 +22,14 @@ import numpy as np
 from flint import arb, arb_mat
 from numpy.typing import NDArray
 
-from numerics.balls.exact import (
+from numerics.balls.arithmetic.exact import (
     block_integers,
     dyadic,
     from_fraction,
     scaled_integers,
     symmetric,
 )
-from numerics.balls.integer_matrix import IntegerMatrix
+from numerics.balls.arithmetic.integer_matrix import IntegerMatrix
 
 __all__ = [
     "HeadScores",

@@ -9,10 +9,10 @@ from typing import SupportsIndex
 from numpy.typing import ArrayLike
 
 from numerics.arguments import check_support, embedding_matrix, vector_of_length
-from numerics.balls.exact import UnresolvedError, upper_end
-from numerics.balls.integer_matrix import IntegerMatrix
+from numerics.balls.arithmetic.exact import UnresolvedError, upper_end
+from numerics.balls.arithmetic.integer_matrix import IntegerMatrix
+from numerics.balls.arithmetic.precision import working_precision
 from numerics.balls.model import starts, step
-from numerics.balls.precision import working_precision
 
 __all__ = ["enclose_pushes"]
 

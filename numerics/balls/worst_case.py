@@ -34,7 +34,7 @@ from typing import NamedTuple
 
 from flint import arb
 
-from numerics.balls.exact import symmetric
+from numerics.balls.arithmetic.exact import symmetric
 from numerics.balls.model import HeadScores, powers
 
 __all__ = [
@@ -257,6 +257,9 @@ def _edges(R: Sequence[arb], curvatures: Sequence[arb]) -> Iterator[arb]:
         higher = start.max(end)
         if curvature > 0:
             gap = curvature - rise
-            yield higher + gap * gap / (4 * curvature)
+            # Both bound the excess; the second is better where the ends are known less well than
+            # the curvature.
+            excesses = gap * gap / (4 * curvature), curvature / 4
+            yield higher + min(excesses, key=arb.upper)
         else:
             yield higher + curvature / 4

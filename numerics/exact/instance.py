@@ -11,7 +11,6 @@ from operator import mul
 from typing import SupportsIndex
 
 import numpy as np
-from mpmath import MPContext, mpf
 from numpy.typing import ArrayLike, NDArray
 
 from numerics.arguments import check_support, embedding_matrix, vector_of_length
@@ -83,17 +82,10 @@ class ExactInstance:
         """Column k of V in units of 2^unit_of_entries."""
         return _integers(self.V[:, k], self.unit_of_entries)
 
-    def exact_scores(self, context: MPContext) -> tuple[list[mpf], list[mpf]]:
-        """Return the scores as mpf of the context, unrounded whatever its precision."""
-        working = context.prec
-        longest = max(abs(score) for score in (*self.scores, *self.scores_tilde))
-        context.prec = max(working, longest.bit_length())
-        exact = (
-            [context.mpf((score, self.unit)) for score in self.scores],
-            [context.mpf((score, self.unit)) for score in self.scores_tilde],
-        )
-        context.prec = working
-        return exact
+    @property
+    def uniform(self) -> bool:
+        """Whether all positions have the same score, in either head."""
+        return len(set(self.scores)) == len(set(self.scores_tilde)) == 1
 
 
 def _common_unit(array: NDArray[np.float64]) -> int:

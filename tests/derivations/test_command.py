@@ -1,4 +1,5 @@
 import os
+import signal
 import subprocess
 import sys
 
@@ -162,3 +163,37 @@ runpy.run_module("derivations.__main__", run_name="__main__", alter_sys=True)
     done = subprocess.run([sys.executable, "-c", code, "zero"], capture_output=True, check=False)
     assert done.returncode == 3
     assert b"Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGINT])
+def test_whatever_interrupts_is_exit_three(number):
+    code = f"""
+import os, sys
+from derivations import command
+command.load = lambda name: os.kill(os.getpid(), {int(number)})
+sys.argv = ["derivations", "zero"]
+command.run()
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (3, b"", b"interrupted\n")
+
+
+def test_a_message_for_nobody_comes_nowhere_else():
+    done = _run("foo", preexec_fn=lambda: os.close(2))
+    assert (done.returncode, done.stdout) == (2, b"")
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "derivations", "foo"], stderr=full, check=False
+        )
+    assert done.returncode == 2
+
+
+def test_out_of_memory_is_no_failed_check(capsys, monkeypatch):
+    def exhausted(*_):
+        raise MemoryError
+
+    monkeypatch.setattr(command, "load", lambda _: _derivation(exhausted))
+    assert command.main(["--check"]) == 3
+    assert capsys.readouterr().err == "cannot go on: out of memory\n"
+    monkeypatch.setattr(command, "load", exhausted)
+    assert command.main(["zero"]) == 3

@@ -8,12 +8,11 @@ import pytest
 
 from derivations import corollary3
 from derivations.catalogue import load
-from derivations.population_step import frozen_lean
 from derivations.population_step.constants import value
 from derivations.proof.evaluation import evaluate_real
 from derivations.proof.instances import seeded
 from derivations.sample_step import events as sample_events
-from derivations.sample_step import frozen_attention, near_noise, sub_gamma
+from derivations.sample_step import frozen_attention, frozen_lean, near_noise, sub_gamma
 from derivations.sample_step.form_bounds import double_factorial
 
 COROLLARY, BOUNDS = load("corollary3"), load("score_bounds")

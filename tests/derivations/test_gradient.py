@@ -2,14 +2,14 @@ import pytest
 import sympy as sp
 from hypothesis import given, settings
 
-from derivations.calculus.differentiation import SymbolicModel
 from derivations.calculus.power_sums import Entry, PowerSum, Unit
 from derivations.gradient import SWAP, attention_gradient, gradient_along, gradient_along_tilde
 from derivations.notation import a, b, gamma, gamma_tilde, i
+from derivations.proof.differentiation import SymbolicModel
 from derivations.proof.enumeration import enumerated_loss
 from derivations.proof.evaluation import evaluate, evaluate_over
 from derivations.proof.identities import residue
-from verify.strategies import rational_attention, supports
+from verify.testing.strategies import rational_attention, supports
 
 
 def test_the_gradient_by_the_attention():

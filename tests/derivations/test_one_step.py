@@ -7,11 +7,11 @@ import pytest
 import sympy as sp
 
 from derivations import one_step
-from derivations.calculus.differentiation import NumericModel
 from derivations.calculus.power_sums import Entry
 from derivations.catalogue import load
 from derivations.notation import E
 from derivations.population_step.constants import value
+from derivations.proof.differentiation import NumericModel
 from derivations.proof.enumeration import dot
 from derivations.proof.evaluation import evaluate_over, evaluate_real
 from derivations.proof.instances import seeded

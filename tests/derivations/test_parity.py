@@ -14,7 +14,7 @@ from derivations.parities.notation import attention
 from derivations.parity import loss, square_moment
 from derivations.proof.evaluation import evaluate
 from numerics.parity.enumeration import enumerate_parity_loss
-from verify.strategies import rational_attention
+from verify.testing.strategies import rational_attention
 
 
 @pytest.fixture

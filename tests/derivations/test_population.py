@@ -9,7 +9,7 @@ from derivations.notation import a, b, gamma, gamma_tilde
 from derivations.population import loss
 from derivations.proof.enumeration import dot, inputs
 from derivations.proof.evaluation import evaluate
-from verify.strategies import rational_attention, supports
+from verify.testing.strategies import rational_attention, supports
 
 
 def _heads(d):

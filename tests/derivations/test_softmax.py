@@ -1,9 +1,9 @@
 import pytest
 import sympy as sp
 
-from derivations.calculus.differentiation import SymbolicModel
 from derivations.calculus.power_sums import Entry, PowerSum, Unit
 from derivations.notation import a, gamma, i, k, t, v
+from derivations.proof.differentiation import SymbolicModel
 from derivations.proof.evaluation import evaluate_over
 from derivations.proof.identities import residue
 from derivations.softmax import attention_velocity, vectorial

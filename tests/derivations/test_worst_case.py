@@ -7,7 +7,7 @@ from derivations.notation import alpha, alpha_prime, beta, beta_prime
 from derivations.proof.evaluation import evaluate
 from derivations.worst_case import residual_in_masses, success_value
 from derivations.zonotopes.zonotope import boundary, branch_bracket, branch_minimum
-from verify.strategies import rational_attention, supports
+from verify.testing.strategies import rational_attention, supports
 
 
 def _heads(d):

@@ -5,6 +5,7 @@ import pytest
 
 from numerics.arguments import (
     InvalidArgumentError,
+    abridged,
     check_support,
     embedding_matrix,
     finite_array,
@@ -13,6 +14,7 @@ from numerics.arguments import (
     probability_vector,
     row_blocks,
     sign_array,
+    suggestion,
 )
 
 
@@ -135,3 +137,20 @@ def test_signs_refuse_a_wrapped_minus_one():
 )
 def test_support_refuses_what_is_no_pair(support, message):
     assert refusal(check_support, support, 4) == message
+
+
+def test_what_a_refusal_shows_is_bounded() -> None:
+    refusal = str(InvalidArgumentError("d" * 10**6, "1" * 10**6, "x" * 10**6))
+    assert len(refusal) < 3000
+    assert refusal.startswith("ddd")
+    assert "(1000000 characters)" in refusal
+    assert abridged("a" * 10 + "z", 10) == "aaaaa... (11 characters) ...aaz"
+    assert abridged("a" * 10, 10) == "a" * 10
+
+
+@pytest.mark.parametrize(
+    ("name", "near"),
+    [("sphre", "; did you mean sphere?"), ("levy", ""), ("", ""), ("sphere" * 10**5, "")],
+)
+def test_a_near_name_is_suggested(name: str, near: str) -> None:
+    assert suggestion(name, ["sphere", "gaussian"]) == near

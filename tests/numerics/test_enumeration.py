@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import itertools
-import time
 from fractions import Fraction
 from operator import mul
 
@@ -13,7 +12,7 @@ from hypothesis import strategies as st
 from numerics import enumeration
 from numerics.arguments import InvalidArgumentError
 from numerics.enumeration import enumerate_loss
-from verify.strategies import rational_attention, supports
+from verify.testing.strategies import rational_attention, supports
 
 
 def literal_losses(gamma, gamma_tilde, support):
@@ -72,12 +71,10 @@ def test_uniform_attention():
 
 @pytest.mark.parametrize("kind", [Fraction, float])
 def test_what_does_not_fit_is_refused_at_once(kind):
-    start = time.perf_counter()
     with pytest.raises(InvalidArgumentError, match=r"^d=200: enumeration visits 2\^199 "):
         enumerate_loss([kind(0)] * 200, [kind(0)] * 200, (0, 1))
     with pytest.raises(InvalidArgumentError, match=r"^d=100000: .* about 1e3009[0-9] seconds"):
         enumerate_loss(np.zeros(100_000), np.zeros(100_000), (0, 1))
-    assert time.perf_counter() - start < 1
 
 
 def test_refusals():

@@ -16,7 +16,7 @@ from numerics.attention import softmax
 from numerics.attention_maps import MAPS, SOFTMAX, AttentionMap, pointwise
 from numerics.enumeration import enumerate_loss
 from numerics.general_population import gradient, loss
-from verify.strategies import instance_at, supports
+from verify.testing.strategies import instance_at, supports
 
 UNIT = 2.0**-53
 LINEAR, ERF = MAPS["linear"], MAPS["erf"]

@@ -20,7 +20,7 @@ HEAVY = ("numpy", "scipy", "mpmath", "sympy", "derivations", "verify")
         ("numerics.enumeration", {"numpy"}),
         ("numerics.binomial", {"numpy"}),
         ("numerics.sphere", {"numpy"}),
-        ("numerics.multiprecision", {"numpy", "mpmath"}),
+        ("numerics.multiprecision.gradient_digits", {"numpy", "mpmath"}),
     ],
 )
 def test_a_module_imports_what_it_uses_and_no_more(module, allowed):

@@ -62,7 +62,7 @@ def test_what_it_draws_is_made_binary64_in_row_order(module: str) -> None:
         ("SHORT", r"drew an array of shape \(3, 2\); it must be \(4, 2\)$"),
         ("INFINITE", r"drew no embeddings: V\[0, 0\]=inf: must be finite$"),
         ("COMPLEX", r"drew no embeddings: V=array of complex128: must be real"),
-        ("FAILING", r"drew no embeddings: division by zero$"),
+        ("FAILING", r"drew no embeddings: ZeroDivisionError: division by zero$"),
         ("NOTHING", "is a NoneType; must be a numerics.embeddings.EmbeddingLaw$"),
         ("ABSENT", r"own_laws\w+ \(.*\.py\) has no ABSENT$"),
         ("FRAME", r"needs d <= m, and d = 4, m = 2$"),
@@ -109,3 +109,29 @@ def test_the_working_directory_hides_no_installed_module(module: str, tmp_path: 
         f"find_law('{module}:LAPLACE'); import threadpoolctl"
     )
     subprocess.run([sys.executable, "-c", code], check=True, cwd=tmp_path)
+
+
+def test_what_a_module_prints_is_no_result(tmp_path: Path, monkeypatch, capsys) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "talkative.py").write_text("print('hello')\nX = 5\n")
+    assert load_plug_in("what", "talkative:X", int) == 5
+    assert capsys.readouterr() == ("", "hello\n")
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ("class E(Exception):\n    def __str__(self): return 1 / 0\nraise E", "E: without a text"),
+        ("import asyncio\nraise asyncio.CancelledError", "failed: CancelledError:"),
+        ("def __getattr__(name): raise ZeroDivisionError", "has no X"),
+    ],
+)
+def test_a_module_may_fail_in_any_way(tmp_path: Path, monkeypatch, source, message) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    name = f"failing_{abs(hash(message))}"
+    (tmp_path / f"{name}.py").write_text(source)
+    with pytest.raises(InvalidArgumentError) as caught:
+        load_plug_in("what", f"{name}:X", int)
+    assert message in caught.value.fix

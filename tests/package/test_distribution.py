@@ -1,10 +1,9 @@
 """What a user gets: the built wheel and sdist, in an empty environment, without the repository."""
 
-import os
-import subprocess
+from __future__ import annotations
+
+import re
 import sys
-import tarfile
-import venv
 import zipfile
 from pathlib import Path
 
@@ -12,7 +11,8 @@ import pytest
 
 pytestmark = pytest.mark.package
 
-ROOT = Path(__file__).parents[2]
+PACKAGES = {"verify", "derivations", "numerics"}
+LOWEST_VERSIONS = Path(__file__).with_name("lowest_versions.py")
 
 USER_MODULE = '''
 """A user's own function: how much attention a head pays outside a set of positions."""
@@ -27,7 +27,7 @@ from hypothesis import given
 
 from leak import leak
 from numerics.one_step import one_step
-from verify.strategies import instances
+from verify.testing.strategies import instances
 
 
 @given(instances())
@@ -37,103 +37,86 @@ def test_leak_is_a_share(instance):
 """
 
 
-def run(*command: object, cwd: Path, code: int = 0) -> str:
-    # The environment of the suite must not leak in: no PYTHONPATH, no virtual environment.
-    environment = {"PATH": os.environ["PATH"], "HOME": str(cwd), "LANG": "C.UTF-8"}
-    found = subprocess.run(
-        [str(each) for each in command],
-        cwd=cwd,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert found.returncode == code, found.stdout + found.stderr
-    return found.stdout
+@pytest.fixture
+def check_commands(run, tmp_path):
+    """Return a check that the commands of an environment work, in a folder without the project."""
 
+    def checking(python: Path) -> None:
+        program = python.parent / "xorverify"
+        version = run(program, "--version", cwd=tmp_path)
+        assert re.fullmatch(r"xorverify \d+\.\d+\.\d+\n", version)
+        assert run(python, "-m", "verify", "--version", cwd=tmp_path) == version
+        assert "population-loss" in run(python, "-m", "verify", "list", cwd=tmp_path)
+        assert "moments" in run(python, "-m", "derivations", cwd=tmp_path)
+        checked = run(python, "-m", "derivations", "moments", "--check", cwd=tmp_path)
+        assert "0 failed" in checked
+        claims = ("--profile", "quick", "--claim", "zero-start", "theorem2-heads")
+        run(program, *claims, cwd=tmp_path)
+        assert (tmp_path / "report" / "report.md").exists()
+        run(python, "-m", "pip", "check", cwd=tmp_path)
 
-@pytest.fixture(scope="module")
-def distributions(tmp_path_factory) -> tuple[Path, Path]:
-    out = tmp_path_factory.mktemp("dist")
-    run(sys.executable, "-m", "build", "--outdir", out, ROOT, cwd=out)
-    (wheel,), (sdist,) = out.glob("*.whl"), out.glob("*.tar.gz")
-    return wheel, sdist
-
-
-@pytest.fixture(scope="module")
-def installed(distributions, tmp_path_factory) -> Path:
-    """The interpreter of an empty environment in which the wheel was installed."""
-    return environment_with(f"{distributions[0]}[test]", tmp_path_factory.mktemp("wheel"))
-
-
-def environment_with(requirement: str, folder: Path) -> Path:
-    venv.create(folder / "env", with_pip=True)
-    python = folder / "env" / "bin" / "python"
-    run(python, "-m", "pip", "install", "--quiet", requirement, cwd=folder)
-    return python
-
-
-def check_commands(python: Path, folder: Path) -> None:
-    assert run(python.parent / "xorverify", "--version", cwd=folder).startswith("xorverify ")
-    assert "population-loss" in run(python, "-m", "verify", "list", cwd=folder)
-    checked = run(python, "-m", "derivations", "moments", "--check", cwd=folder)
-    assert "0 failed" in checked
-    run(
-        python,
-        "-m",
-        "verify",
-        "--profile",
-        "quick",
-        "--claim",
-        "zero-start",
-        "theorem2-heads",
-        cwd=folder,
-    )
-    assert (folder / "report" / "report.md").exists()
-    run(python, "-m", "pip", "check", cwd=folder)
+    return checking
 
 
 def test_the_wheel_holds_the_packages_and_their_types_alone(distributions) -> None:
-    with zipfile.ZipFile(distributions[0]) as archive:
+    with zipfile.ZipFile(distributions.wheel) as archive:
         names = archive.namelist()
     tops = {name.split("/")[0] for name in names}
-    assert {top for top in tops if not top.endswith(".dist-info")} == {
-        "verify",
-        "derivations",
-        "numerics",
-    }
-    for package in ("verify", "derivations", "numerics"):
+    assert {top for top in tops if not top.endswith(".dist-info")} == PACKAGES
+    for package in PACKAGES:
         assert f"{package}/py.typed" in names
     for name in ("templates/report.md.j2", "templates/report.html.j2", "data/phase_diagram.csv"):
         assert f"verify/report/{name}" in names
 
 
-def test_the_sdist_holds_what_builds_and_tests_it(distributions) -> None:
-    with tarfile.open(distributions[1]) as archive:
-        names = {name.split("/", 1)[1] for name in archive.getnames() if "/" in name}
-    assert {"pyproject.toml", "README.md", "LICENSE", "Makefile"} <= names
-    assert any(name.startswith("tests/") for name in names)
-    assert not any(name.startswith((".venv", "report/", ".ci")) for name in names)
+def test_the_wheel_runs_in_an_empty_environment(installed, check_commands) -> None:
+    check_commands(installed)
 
 
-def test_the_wheel_runs_in_an_empty_environment(installed, tmp_path) -> None:
-    check_commands(installed, tmp_path)
-
-
-def test_the_sdist_runs_in_an_empty_environment(distributions, tmp_path) -> None:
-    python = environment_with(str(distributions[1]), tmp_path)
-    check_commands(python, tmp_path)
+def test_the_sdist_runs_in_an_empty_environment(
+    distributions, environment_with, check_commands, run, tmp_path
+) -> None:
+    python = environment_with(distributions.sdist)
+    check_commands(python)
     # Without the extra, the strategies say what to install.
     message = run(
         python,
         "-c",
-        "try:\n import verify.strategies\nexcept ImportError as e:\n print(e)",
+        "try:\n import verify.testing.strategies\nexcept ImportError as e:\n print(e)",
         cwd=tmp_path,
     )
     assert "xorverify[test]" in message
 
 
-def test_a_users_project_uses_the_strategies(installed, tmp_path) -> None:
+def test_the_wheel_runs_with_the_lowest_versions_it_allows(
+    distributions, environment_with, check_commands, run, tmp_path
+) -> None:
+    constraints = tmp_path / "constraints.txt"
+    constraints.write_text(run(sys.executable, LOWEST_VERSIONS, cwd=tmp_path))
+    python = environment_with(f"{distributions.wheel}[figures]", "-c", constraints)
+    installed = run(python, "-m", "pip", "list", "--format=freeze", cwd=tmp_path)
+    low = [line for line in constraints.read_text().splitlines() if line.startswith("numpy==")]
+    assert low
+    assert low[0] in installed
+    check_commands(python)
+
+
+def test_the_tests_pass_on_what_is_installed(installed, unpacked, run) -> None:
+    """A slice of them, one or two modules of each wing; `nox -s suite` runs them all."""
+    where = "import derivations, numerics, verify; print(numerics.__file__, verify.__file__)"
+    for file in run(installed, "-c", where, cwd=unpacked).split():
+        assert "site-packages" in file
+    slice_ = (
+        "tests/derivations/test_zero.py",
+        "tests/numerics/test_population.py",
+        "tests/numerics/test_binomial.py",
+        "tests/verify/running",
+    )
+    out = run(installed, "-m", "pytest", "-q", "-p", "no:cacheprovider", *slice_, cwd=unpacked)
+    assert re.search(r"\b\d{2,} passed", out)
+
+
+def test_a_users_project_uses_the_strategies(installed, run, tmp_path) -> None:
     (tmp_path / "leak.py").write_text(USER_MODULE)
     (tmp_path / "test_leak.py").write_text(USER_TEST)
     out = run(installed, "-m", "pytest", "-q", "-p", "no:cacheprovider", cwd=tmp_path)
@@ -155,7 +138,7 @@ The population loss is
 
 
 @pytest.mark.latex
-def test_a_pasted_fragment_compiles(installed, tmp_path) -> None:
+def test_a_pasted_fragment_compiles(installed, run, tmp_path) -> None:
     fragment = run(installed.parent / "xorverify", "latex", "population.loss", cwd=tmp_path)
     paper = tmp_path / "paper.tex"
     paper.write_text(DOCUMENT % fragment)

@@ -6,7 +6,7 @@ import pytest
 from numerics.arguments import InvalidArgumentError
 from verify.claim import Claim, Evidence, Grade, conclude
 from verify.claims import CLAIMS, find_claim, register
-from verify.running.runner import ClaimResult, Run
+from verify.runner import ClaimResult, Run
 
 
 def piece(grade: Grade, subject: str = "statement") -> Evidence:

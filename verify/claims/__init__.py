@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
-from numerics.arguments import InvalidArgumentError
+from numerics.arguments import InvalidArgumentError, suggestion
 from verify.claim import Claim
 from verify.claims import (
     antisymmetric,
@@ -101,5 +101,6 @@ def find_claim(id_: str) -> Claim:
         If there is no such claim.
     """
     if id_ not in CLAIMS:
-        raise InvalidArgumentError("claim", id_, "no such claim; 'list' names them all")
+        near = suggestion(id_, CLAIMS)
+        raise InvalidArgumentError("claim", id_, f"no such claim; 'list' names them all{near}")
     return CLAIMS[id_]

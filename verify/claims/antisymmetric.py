@@ -5,18 +5,18 @@ from __future__ import annotations
 import numpy as np
 from flint import arb
 
-from numerics.multiprecision import numeric_gradient
+from numerics.multiprecision.differences import numeric_gradient
 from numerics.population import antisymmetric_gradient, gradient
 from verify.claim import Cell, Claim, Profile
-from verify.claims.agreement import agreement_cell
-from verify.claims.derivation import derivation_cell
-from verify.claims.three_ways import (
+from verify.evidence.agreement import agreement_cell
+from verify.evidence.derivation import derivation_cell
+from verify.evidence.three_ways import (
     InBalls,
     enumerated_loss,
     enumerated_slopes,
     three_way_cell,
 )
-from verify.instance import draw_instance
+from verify.instances.instance import draw_instance
 from verify.ledgers.symbolic_to_ball import evaluate_in_balls
 
 __all__ = ["CLAIMS"]
@@ -31,9 +31,7 @@ def _error_against_differentiation(rng: np.random.Generator) -> float:
     d, m = int(rng.integers(2, 6)), int(rng.integers(1, 4))
     instance = draw_instance(rng, d, m)
     found = antisymmetric_gradient(instance.V, instance.theta, instance.support)
-    expected, expected_tilde = numeric_gradient(
-        instance.V, instance.theta, instance.theta_tilde, instance.support, enumerated=True
-    )
+    expected, expected_tilde = numeric_gradient(*instance.arguments, enumerated=True)
     exact = np.array([float(value) for value in (*expected, *expected_tilde)])
     # np.max, unlike max, hands on an entry that is not a number.
     return float(np.max(np.abs(np.concatenate([found.theta, found.theta_tilde]) - exact)))
@@ -44,7 +42,7 @@ def _error_against_general_kernel(rng: np.random.Generator) -> float:
     d, m = int(rng.integers(50, 500)), int(rng.integers(8, 64))
     instance = draw_instance(rng, d, m)
     one = antisymmetric_gradient(instance.V, instance.theta, instance.support)
-    other = gradient(instance.V, instance.theta, instance.theta_tilde, instance.support)
+    other = gradient(*instance.arguments)
     difference = np.concatenate([one.theta - other.theta, one.theta_tilde - other.theta_tilde])
     scale = np.concatenate([other.theta, other.theta_tilde])
     relative = float(np.linalg.norm(difference) / np.linalg.norm(scale))

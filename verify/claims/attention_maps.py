@@ -13,14 +13,14 @@ from flint import arb
 from numpy.typing import NDArray
 
 from numerics.attention_maps import MAPS
-from numerics.balls.exact import from_float
-from numerics.balls.precision import working_precision
+from numerics.balls.arithmetic.exact import from_float
+from numerics.balls.arithmetic.precision import working_precision
 from numerics.enumeration import enumerate_loss
 from numerics.general_population import gradient, loss
 from verify.claim import Cell, Claim, Profile
-from verify.claims.agreement import agreement_cell
-from verify.claims.derivation import derivation_cell
-from verify.claims.rational import as_fractions, draw_support
+from verify.evidence.agreement import agreement_cell
+from verify.evidence.derivation import derivation_cell
+from verify.instances.rational_attention import as_fractions, draw_support
 from verify.ledgers.symbolic_to_ball import evaluate_in_balls
 
 __all__ = ["CLAIMS"]

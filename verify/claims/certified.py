@@ -6,8 +6,8 @@ from fractions import Fraction
 from functools import partial
 
 from verify.claim import Cell, Claim, Evidence, Grade, Profile
-from verify.claims.assumptions import SETTING
-from verify.instance import draw_instance
+from verify.evidence.assumptions import SETTING
+from verify.instances.instance import draw_instance
 from verify.seeds import Streams
 
 __all__ = ["CLAIMS"]
@@ -17,8 +17,8 @@ _SCALE = 1000
 
 _SIZES: dict[Profile, tuple[tuple[int, int, float], ...]] = {
     "quick": ((256, 64, 0.2),),
-    "standard": ((256, 64, 0.2), (1024, 256, 1), (10_000, 512, 10)),
-    "full": ((256, 64, 0.2), (1024, 256, 1), (10_000, 512, 10), (100_000, 256, 60)),
+    "standard": ((256, 64, 0.1), (1024, 256, 0.2), (10_000, 512, 1)),
+    "full": ((256, 64, 0.1), (1024, 256, 0.2), (10_000, 512, 1), (100_000, 256, 6)),
 }
 # A draw fails with a probability of order 1/sqrt(d), so that many in a row are no accident.
 _ATTEMPTS = 10
@@ -38,10 +38,7 @@ def _prove(d: int, m: int, streams: Streams) -> Evidence:
             continue
         met += 1
         found = certify_step(
-            instance.V,
-            instance.theta,
-            instance.theta_tilde,
-            instance.support,
+            *instance.arguments,
             eta=Fraction(_SCALE * d**2),
             tolerance=_TOLERANCE,
         )

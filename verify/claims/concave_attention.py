@@ -9,9 +9,9 @@ from fractions import Fraction
 from functools import partial
 
 from verify.claim import Cell, Claim, Evidence, Grade, Profile
-from verify.claims.attention_kernels import descent_cell, floor_cell, forms_cell
-from verify.claims.derivation import derivation_cell
-from verify.instance import draw_instance
+from verify.evidence.attention_kernels import descent_cell, floor_cell, forms_cell
+from verify.evidence.derivation import derivation_cell
+from verify.instances.instance import draw_instance
 from verify.seeds import Streams
 
 __all__ = ["CLAIMS"]
@@ -63,19 +63,19 @@ def _name(d: int, m: int) -> str:
 
 
 def _below(x: Fraction) -> str:
-    from numerics.balls.exact import lower_digits
+    from numerics.balls.arithmetic.exact import lower_digits
 
     return lower_digits(x, _DIGITS)
 
 
 def _above(x: Fraction) -> str:
-    from numerics.balls.exact import upper_digits
+    from numerics.balls.arithmetic.exact import upper_digits
 
     return upper_digits(x, _DIGITS)
 
 
 def _check_floor(d: int, m: int, least: Fraction, streams: Streams) -> Evidence:
-    from numerics.balls.concave_floor import concave_floor
+    from numerics.balls.reach.concave_floor import concave_floor
 
     found = concave_floor(draw_instance(streams.trial(0), d, m).V)
     holds = found.loss >= least
@@ -101,8 +101,8 @@ def _check_formula(_: Streams) -> Evidence:
     """Hold the kernel's floor against the ledger's."""
     from flint import arb
 
-    from numerics.balls.concave_floor import floor_at
-    from numerics.balls.precision import working_precision
+    from numerics.balls.arithmetic.precision import working_precision
+    from numerics.balls.reach.concave_floor import floor_at
     from verify.ledgers.symbolic_to_ball import evaluate_real_in_balls
 
     apart = []
@@ -228,10 +228,7 @@ def _check_descent(attention: str, streams: Streams) -> Evidence:
     d, m = _DESCENT
     instance = draw_instance(streams.trial(0), d, m)
     found = certify_descent(
-        instance.V,
-        instance.theta,
-        instance.theta_tilde,
-        instance.support,
+        *instance.arguments,
         attention=attention,
         eta=_ETA,
         steps=_STEPS,

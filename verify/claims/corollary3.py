@@ -12,8 +12,8 @@ from fractions import Fraction
 from functools import partial
 
 from verify.claim import Cell, Claim, Evidence, Grade, Profile
-from verify.claims.derivation import derivation_cell
-from verify.claims.ledger_agreement import LEDGER_BITS, events_agree
+from verify.evidence.derivation import derivation_cell
+from verify.evidence.ledger_agreement import LEDGER_BITS, events_agree
 from verify.seeds import Streams
 
 __all__ = ["CLAIMS", "FAILURE", "certified_failure", "sample_unit"]
@@ -60,11 +60,11 @@ def sample_unit(d: int, m: int) -> int:
 
 def certified_failure(d: int, m: int, n: int) -> Fraction:
     """Return the certified bound of the probability that a large step on n samples fails."""
+    from numerics.balls.arithmetic.exact import upper_end
+    from numerics.balls.arithmetic.precision import working_precision
     from numerics.balls.bounds.corollary3 import sample_failure_events
     from numerics.balls.bounds.corollary3_search import best_sample_budget
     from numerics.balls.bounds.events import total
-    from numerics.balls.exact import upper_end
-    from numerics.balls.precision import working_precision
 
     budget = best_sample_budget(d, m, n, failure=float(FAILURE))
     with working_precision(_BITS):
@@ -73,7 +73,7 @@ def certified_failure(d: int, m: int, n: int) -> Fraction:
 
 
 def _check_bound(d: int, m: int, _streams: Streams) -> Evidence:
-    from numerics.balls.exact import upper_digits
+    from numerics.balls.arithmetic.exact import upper_digits
 
     found = certified_failure(d, m, _SUFFICIENT * sample_unit(d, m))
     holds = found <= FAILURE
@@ -115,11 +115,11 @@ def _check_comparison(d: int, m: int, _streams: Streams) -> Evidence:
 
 def _check_events(d: int, m: int, _streams: Streams) -> Evidence:
     """Hold the kernel's events against the ledger's, one by one and in total."""
+    from numerics.balls.arithmetic.exact import upper_end
+    from numerics.balls.arithmetic.precision import working_precision
     from numerics.balls.bounds.corollary3 import sample_failure_events
     from numerics.balls.bounds.corollary3_search import best_sample_budget
     from numerics.balls.bounds.events import total
-    from numerics.balls.exact import upper_end
-    from numerics.balls.precision import working_precision
     from verify.ledgers.corollary3_bound import sample_ledger_upper
 
     n = _SUFFICIENT * sample_unit(d, m)

@@ -19,8 +19,8 @@ from functools import partial
 
 from verify.claim import Cell, Claim, Evidence, Profile
 from verify.claims.corollary3 import certified_failure, sample_unit
-from verify.claims.explicit_theorem2_draws import grade_between
-from verify.sampling import Proportion, bonferroni_level
+from verify.evidence.band import Band, band_evidence
+from verify.evidence.sampling import Proportion, bonferroni_level
 from verify.seeds import Streams
 from verify.trials.one_step import OneStepTrial
 from verify.trials.samples import Method, run_sample_trials
@@ -73,34 +73,14 @@ class _Setting:
         return f"d={self.d}, m={self.m}, n={self.n}"
 
 
-@dataclass(frozen=True)
-class _Question:
-    """An event of a trial, and the interval in which its probability is claimed to lie."""
-
-    described: str
-    happens: Callable[[OneStepTrial], bool]
-    low: float
-    high: float
-
-    @property
-    def claimed(self) -> str:
-        if self.low <= 0:
-            return f"P({self.described}) <= {self.high:.4g}"
-        if self.high >= 1:
-            return f"P({self.described}) >= {self.low:.4g}"
-        return f"P({self.described}) in [{self.low:.4g}, {self.high:.4g}]"
-
-    def margin(self, found: Proportion) -> float:
-        """Return the least share of a bound that the interval leaves."""
-        lower, upper = found.interval
-        left = 1 - upper / self.high if self.high < 1 else 1.0
-        return min(left, lower / self.low - 1) if self.low > 0 else left
+_Question = tuple[Band, Callable[[OneStepTrial], bool]]
+_Ask = Callable[[int, int, int], _Question]
 
 
 def _simulated_cell(
     name: str,
     setting: _Setting,
-    ask: Callable[[int, int, int], _Question],
+    ask: _Ask,
     *,
     scale: int,
     cells: int,
@@ -114,7 +94,7 @@ def _simulated_cell(
     setting : _Setting
         What is drawn.
     ask : callable
-        Makes the question of (d, m, n).
+        Makes the question of (d, m, n): the band of an event, and whether a trial shows it.
     scale : int
         C in the step size eta = C d^2.
     cells : int
@@ -123,51 +103,40 @@ def _simulated_cell(
 
     def check(streams: Streams) -> Evidence:
         d, m, n, trials = setting.d, setting.m, setting.n, setting.trials
-        question = ask(d, m, n)
+        band, happens = ask(d, m, n)
         outcomes = run_sample_trials(
             streams, range(trials), d, m, n, eta=float(scale * d**2), method=setting.method
         )
-        found = Proportion(sum(map(question.happens, outcomes)), trials, bonferroni_level(cells))
-        return Evidence(
-            cell=name,
-            subject="statement",
-            method=f"simulation, {_METHODS[setting.method]}, Clopper-Pearson interval",
-            grade=grade_between(found, question.low, question.high, slack=1),
-            computed=str(found),
-            claimed=question.claimed,
-            margin=question.margin(found),
-            precision="binary64",
-            seed=streams.seed,
-            trials=trials,
-            met=trials,
-        )
+        found = Proportion(sum(map(happens, outcomes)), trials, bonferroni_level(cells))
+        method = f"simulation, {_METHODS[setting.method]}"
+        return band_evidence(name, band, found, method=method, seed=streams.seed)
 
     return Cell(name=name, check=check, cost=setting.cost)
 
 
 def _outside(_d: int, _m: int, _n: int) -> _Question:
-    return _Question("a head outside the support", _some_head_outside, 0, _OUTSIDE)
+    return Band("a head outside the support", high=_OUTSIDE), _some_head_outside
 
 
 def _collapsed(_d: int, _m: int, _n: int) -> _Question:
-    return _Question("both heads on one position of the support", _on_one_position, _COLLAPSE, 1)
+    return Band("both heads on one position of the support", low=_COLLAPSE), _on_one_position
 
 
 def _successful(_d: int, _m: int, _n: int) -> _Question:
-    return _Question("every loss <= 0.01", _succeeds, 0, _SUCCESS)
+    return Band("every loss <= 0.01", high=_SUCCESS), _succeeds
 
 
 def _distinct(band: float, d: int, m: int, n: int) -> _Question:
     law = distinct_positions_law(d, m, n)
-    return _Question("the heads on different positions", _apart, law - band, law + band)
+    return Band("the heads on different positions", law - band, law + band), _apart
 
 
 def _beyond_the_bound(d: int, m: int, n: int) -> _Question:
-    return _Question("some loss > 0.01", _fails, 0, float(certified_failure(d, m, n)))
+    return Band("some loss > 0.01", high=float(certified_failure(d, m, n))), _fails
 
 
 def _beyond_the_rate(d: int, _m: int, _n: int) -> _Question:
-    return _Question("some loss > 0.01", _fails, 0, 2 / math.sqrt(d))
+    return Band("some loss > 0.01", high=2 / math.sqrt(d)), _fails
 
 
 def _some_head_outside(trial: OneStepTrial) -> bool:
@@ -310,7 +279,7 @@ _PAPER_SETTINGS: Mapping[Profile, tuple[_Setting, ...]] = {
 
 def _cells(
     settings: tuple[_Setting, ...],
-    ask: Callable[[int, int, int], _Question],
+    ask: _Ask,
     *,
     scale: int = _LARGE,
 ) -> tuple[Cell, ...]:

@@ -14,10 +14,10 @@ from collections.abc import Mapping
 from functools import partial
 
 from verify.claim import Cell, Claim, Evidence, Profile
-from verify.claims.explicit_theorem2_draws import grade_between
 from verify.claims.theorem2 import TOLERANCE
-from verify.instance import draw_instance
-from verify.sampling import Proportion, bonferroni_level
+from verify.evidence.band import Band, band_evidence
+from verify.evidence.sampling import Proportion, bonferroni_level
+from verify.instances.instance import draw_instance
 from verify.seeds import Streams
 from verify.trials.one_step import OneStepTrial, outcome_of
 
@@ -76,18 +76,12 @@ def _check(d: int, trials: int, cells: int, streams: Streams) -> Evidence:
         for i in range(trials)
     )
     found = Proportion(failures, trials, bonferroni_level(cells))
-    return Evidence(
-        cell=_name(d),
-        subject="statement",
-        method="simulation, samples drawn and streamed, Clopper-Pearson interval",
-        grade=grade_between(found, 0, _MOST_FAILURES, slack=1),
-        computed=str(found),
-        claimed=f"P(some loss > 0.01 after {_STEPS} steps) <= {_MOST_FAILURES}",
-        margin=1 - found.interval[1] / _MOST_FAILURES,
-        precision="binary64",
+    return band_evidence(
+        _name(d),
+        Band(f"some loss > 0.01 after {_STEPS} steps", high=_MOST_FAILURES),
+        found,
+        method="simulation, samples drawn and streamed",
         seed=streams.seed,
-        trials=trials,
-        met=trials,
     )
 
 

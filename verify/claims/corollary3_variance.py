@@ -19,9 +19,10 @@ from itertools import combinations, product
 import numpy as np
 
 from verify.claim import Cell, Claim, Evidence, Grade, Profile
-from verify.claims.agreement import agreement_cell
-from verify.claims.rational import draw_support
-from verify.instance import draw_instance
+from verify.evidence.agreement import agreement_cell
+from verify.evidence.witness_kernels import covariance_cell
+from verify.instances.instance import draw_instance
+from verify.instances.rational_attention import draw_support
 from verify.seeds import Streams
 
 __all__ = ["CLAIMS"]
@@ -237,7 +238,7 @@ def _check_draws(draws: int, factor: float, streams: Streams) -> Evidence:
 
     d, m, n = 48, 24, 512
     instance = draw_instance(streams.trial(0), d, m)
-    at = (instance.V, instance.theta, instance.theta_tilde, instance.support)
+    at = instance.arguments
     a, b = instance.support
     A = instance.V[a] - instance.V[b]
     expected = sample_variance(*at, A, -A) / n
@@ -276,6 +277,7 @@ def _variance_cells(profile: Profile) -> tuple[Cell, ...]:
     return (
         Cell(name=_ENUMERATION, check=partial(_check_enumeration, trials), cost=0.1 * trials),
         *(cell for kernels in _KERNELS[profile] for cell in _kernel_cells(kernels)),
+        covariance_cell(),
     )
 
 

@@ -16,9 +16,10 @@ from dataclasses import dataclass
 from functools import partial
 
 from verify.claim import Cell, Claim, Evidence, Profile
-from verify.claims.explicit_theorem2_draws import grade_between
 from verify.claims.theorem2 import TOLERANCE
-from verify.sampling import Proportion, bonferroni_level
+from verify.evidence.band import Band, band_evidence
+from verify.evidence.law_kernels import laws_cell
+from verify.evidence.sampling import Proportion, bonferroni_level
 from verify.seeds import Streams
 from verify.trials.one_step import run_trials
 
@@ -129,39 +130,25 @@ def _check(setting: _Setting, level: float, streams: Streams) -> Evidence:
         law=setting.law,
     )
     found = Proportion(sum(not each.succeeds(TOLERANCE) for each in trials), setting.trials, level)
-    lower, upper = found.interval
-    margins = [1 - upper / setting.high] if setting.high < 1 else []
-    if setting.low > 0:
-        margins.append(lower / setting.low - 1)
-    return Evidence(
-        cell=setting.name,
-        subject="statement",
-        method="simulation, Clopper-Pearson interval",
-        grade=grade_between(found, setting.low, setting.high, slack=1),
-        computed=f"{found}, eta = {setting.scale} d^2",
-        claimed=f"P(some loss > 0.01) {_claimed(setting)}",
-        margin=min(margins),
-        precision="binary64",
+    return band_evidence(
+        setting.name,
+        Band("some loss > 0.01", setting.low, setting.high),
+        found,
+        method="simulation",
         seed=streams.seed,
-        trials=setting.trials,
-        met=setting.trials,
+        beside=f", eta = {setting.scale} d^2",
     )
-
-
-def _claimed(setting: _Setting) -> str:
-    if setting.low <= 0:
-        return f"<= {setting.high:.4g}"
-    if setting.high >= 1:
-        return f">= {setting.low:.4g}"
-    return f"in [{setting.low:.4g}, {setting.high:.4g}]"
 
 
 def _cells(plans: Mapping[Profile, tuple[_Setting, ...]], profile: Profile) -> tuple[Cell, ...]:
     settings = plans[profile]
     level = bonferroni_level(len(settings))
-    return tuple(
-        Cell(name=each.name, check=partial(_check, each, level), cost=each.cost)
-        for each in settings
+    return (
+        *(
+            Cell(name=each.name, check=partial(_check, each, level), cost=each.cost)
+            for each in settings
+        ),
+        laws_cell(list(dict.fromkeys(each.law for each in settings))),
     )
 
 

@@ -7,9 +7,9 @@ from functools import partial
 
 from numerics.sphere import coherence, coherence_bound
 from verify.claim import Cell, Claim, Profile
-from verify.claims.assumptions import UNIT_EMBEDDINGS
-from verify.claims.simulation import Event, simulation_cell
-from verify.instance import Instance, draw_instance
+from verify.evidence.assumptions import UNIT_EMBEDDINGS
+from verify.evidence.simulation import Event, simulation_cell
+from verify.instances.instance import Instance, draw_instance
 
 __all__ = ["CLAIMS"]
 

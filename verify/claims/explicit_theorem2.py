@@ -13,8 +13,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from verify.claim import Cell, Claim, Evidence, Grade, Profile
-from verify.claims.derivation import derivation_cell
-from verify.claims.ledger_agreement import LEDGER_BITS, cross_check, events_agree
+from verify.evidence.derivation import derivation_cell
+from verify.evidence.ledger_agreement import LEDGER_BITS, cross_check, events_agree
 from verify.seeds import Streams
 
 if TYPE_CHECKING:
@@ -79,11 +79,11 @@ def certified_upper(d: int, m: int, scale: Fraction | None) -> tuple[Budget, Fra
 
     For the step sizes eta >= scale d^2, or for all large enough ones where there is no scale.
     """
+    from numerics.balls.arithmetic.exact import upper_end
+    from numerics.balls.arithmetic.precision import working_precision
     from numerics.balls.bounds.events import total
     from numerics.balls.bounds.theorem2 import failure_events
     from numerics.balls.bounds.theorem2_search import best_budget
-    from numerics.balls.exact import upper_end
-    from numerics.balls.precision import working_precision
 
     budget = best_budget(d, m, scale=scale, tolerance=TOLERANCE)
     with working_precision(_BITS):
@@ -94,10 +94,10 @@ def certified_upper(d: int, m: int, scale: Fraction | None) -> tuple[Budget, Fra
 
 def certified_lower(d: int, m: int) -> Fraction:
     """Return the certified lower bound of the probability of failure as the step grows."""
+    from numerics.balls.arithmetic.exact import lower_end
+    from numerics.balls.arithmetic.precision import working_precision
     from numerics.balls.bounds.converse import failure_lower
     from numerics.balls.bounds.theorem2_search import best_converse_budget
-    from numerics.balls.exact import lower_end
-    from numerics.balls.precision import working_precision
 
     budget = best_converse_budget(d, m)
     with working_precision(_BITS):
@@ -108,8 +108,8 @@ def _law(d: int) -> tuple[Fraction, Fraction]:
     """Return rational numbers next to (2/pi) arctan(1/sqrt d), below and above it."""
     from flint import arb
 
-    from numerics.balls.exact import lower_end, upper_end
-    from numerics.balls.precision import working_precision
+    from numerics.balls.arithmetic.exact import lower_end, upper_end
+    from numerics.balls.arithmetic.precision import working_precision
 
     with working_precision(_BITS):
         law = 2 * (1 / arb(d).sqrt()).atan() / arb.pi()
@@ -146,13 +146,13 @@ def _certified(
 
 
 def _above(x: Fraction) -> str:
-    from numerics.balls.exact import upper_digits
+    from numerics.balls.arithmetic.exact import upper_digits
 
     return upper_digits(x, _DIGITS)
 
 
 def _below(x: Fraction) -> str:
-    from numerics.balls.exact import lower_digits
+    from numerics.balls.arithmetic.exact import lower_digits
 
     return lower_digits(x, _DIGITS)
 
@@ -228,8 +228,8 @@ def _check_signs(_streams: Streams) -> Evidence:
 
 def _check_events(d: int, m: int, _streams: Streams) -> Evidence:
     """Hold the kernel's events against the ledger's, one by one and in total."""
+    from numerics.balls.arithmetic.precision import working_precision
     from numerics.balls.bounds.theorem2 import failure_events
-    from numerics.balls.precision import working_precision
     from verify.ledgers.theorem2_bound import ledger_upper
 
     scale = Fraction(step_scale(d, m))
@@ -243,9 +243,9 @@ def _check_events(d: int, m: int, _streams: Streams) -> Evidence:
 
 def _check_converse(d: int, m: int, _streams: Streams) -> Evidence:
     """Hold the kernel's lower bound against the ledger's."""
+    from numerics.balls.arithmetic.precision import working_precision
     from numerics.balls.bounds.converse import failure_lower
     from numerics.balls.bounds.theorem2_search import best_converse_budget
-    from numerics.balls.precision import working_precision
     from verify.ledgers.theorem2_bound import ledger_lower
 
     budget = best_converse_budget(d, m)
@@ -264,7 +264,7 @@ def _check_converse(d: int, m: int, _streams: Streams) -> Evidence:
 def _explicit_cells(profile: Profile) -> tuple[Cell, ...]:
     return (
         *(derivation_cell(name, cost=3) for name in _LEDGERS),
-        Cell(name=_SIGNS, check=_check_signs, cost=3),
+        Cell(name=_SIGNS, check=_check_signs, cost=0.2),
         *(
             Cell(name=_name(d, m), check=partial(_check_upper, d, m), cost=0.5)
             for d, m in _GRID[profile]

@@ -22,16 +22,18 @@ from verify.claims.explicit_theorem2 import (
     certified_upper,
     step_scale,
 )
-from verify.instance import draw_instance
-from verify.sampling import Proportion, bonferroni_level, grade_at_most
+from verify.evidence.band import grade_between
+from verify.evidence.sampling import Proportion, bonferroni_level, grade_at_most
+from verify.evidence.slope_kernels import slopes_cell
+from verify.instances.instance import draw_instance
 from verify.seeds import Streams
 from verify.trials.one_step import measure
 
 if TYPE_CHECKING:
     from numerics.balls.bounds.theorem2 import Budget
-    from numerics.one_step_slopes import HeadSlopes
+    from numerics.theorem2.slopes import HeadSlopes
 
-__all__ = ["CLAIMS", "grade_between"]
+__all__ = ["CLAIMS"]
 
 # Positions of one batch of draws that holds no V.
 _BATCH = 1 << 18
@@ -111,19 +113,6 @@ _PROFILE_SETTINGS: Mapping[Profile, tuple[_Setting, ...]] = {
 }
 
 
-def grade_between(proportion: Proportion, low: float, high: float, *, slack: float) -> Grade:
-    """Grade "the probability is between `low` and `high`", both certified.
-
-    Sampled if the interval lies between low/slack and high slack, refuted if it misses the
-    certified bounds altogether, undecided otherwise.
-    """
-    lower, upper = proportion.interval
-    if lower > high or upper < low:
-        return Grade.REFUTED
-    inside = low / slack <= lower and upper <= high * slack
-    return Grade.SAMPLED if inside else Grade.UNDECIDED
-
-
 def _check_step(setting: _Setting, slack: float, level: float, streams: Streams) -> Evidence:
     """Take the step with the certified step size, and look at the loss of every input."""
     scale = step_scale(setting.d, setting.m)
@@ -153,7 +142,7 @@ def _check_step(setting: _Setting, slack: float, level: float, streams: Streams)
 
 def _check_law(setting: _Setting, slack: float, level: float, streams: Streams) -> Evidence:
     """Count the draws in which exactly one head is pushed to the wrong position of the support."""
-    from numerics.support_slopes import draw_support_slopes
+    from numerics.theorem2.support_slopes import draw_support_slopes
 
     _, limit = certified_upper(setting.d, setting.m, None)
     low, high = float(certified_lower(setting.d, setting.m)), float(limit)
@@ -183,7 +172,7 @@ def _check_law(setting: _Setting, slack: float, level: float, streams: Streams) 
 
 def _check_heads(setting: _Setting, level: float, streams: Streams) -> Evidence:
     """Look where the heads of the failing draws go as the step grows."""
-    from numerics.one_step_slopes import one_step_slopes
+    from numerics.theorem2.slopes import one_step_slopes
 
     failing = same = 0
     for i in range(setting.trials):
@@ -261,10 +250,10 @@ _LOOSE_SCALE = Fraction(40)
 
 def _check_events(setting: _Setting, level: float, streams: Streams) -> Evidence:
     """Count every event at a loose budget, each beside its bound."""
+    from numerics.balls.arithmetic.precision import working_precision
     from numerics.balls.bounds.theorem2 import failure_events
-    from numerics.balls.precision import working_precision
-    from numerics.one_step_slopes import one_step_slopes
-    from numerics.theorem2_draw import event_thresholds, events_of_draw
+    from numerics.theorem2.events import event_thresholds, events_of_draw
+    from numerics.theorem2.slopes import one_step_slopes
 
     d, m = setting.d, setting.m
     budget = _loose_budget(d, m)
@@ -339,9 +328,12 @@ def _law_cells(profile: Profile) -> tuple[Cell, ...]:
 def _event_cells(profile: Profile) -> tuple[Cell, ...]:
     settings = _PROFILE_SETTINGS[profile]
     level = bonferroni_level(len(settings))
-    return tuple(
-        Cell(name=each.name, check=partial(_check_events, each, level), cost=each.cost)
-        for each in settings
+    return (
+        *(
+            Cell(name=each.name, check=partial(_check_events, each, level), cost=each.cost)
+            for each in settings
+        ),
+        slopes_cell(),
     )
 
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Literal
 
 from numerics.baselines.juntas import average_best_loss, enumerated_average, least_positions
 from verify.claim import Cell, Claim, Evidence, Grade, Profile
-from verify.claims.derivation import derivation_cell
-from verify.sampling import Proportion, bonferroni_level, grade_at_most
+from verify.evidence.derivation import derivation_cell
+from verify.evidence.sampling import Proportion, bonferroni_level, grade_at_most
 from verify.seeds import Streams
 
 if TYPE_CHECKING:

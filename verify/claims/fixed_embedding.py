@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from verify.claim import Cell, Claim, Evidence, Grade, Profile
-from verify.claims.agreement import agreement_cell
-from verify.claims.derivation import derivation_cell
+from verify.evidence.agreement import agreement_cell
+from verify.evidence.derivation import derivation_cell
 from verify.seeds import Streams
 
 if TYPE_CHECKING:

@@ -15,10 +15,10 @@ from fractions import Fraction
 from functools import partial
 
 from verify.claim import Cell, Claim, Evidence, Grade, Profile
-from verify.claims.assumptions import SETTING
-from verify.claims.derivation import derivation_cell
-from verify.claims.simulation import Event, simulation_cell
-from verify.instance import Instance, draw_instance
+from verify.evidence.assumptions import SETTING
+from verify.evidence.derivation import derivation_cell
+from verify.evidence.simulation import Event, simulation_cell
+from verify.instances.instance import Instance, draw_instance
 from verify.seeds import Streams
 from verify.trials.one_step import measure
 
@@ -75,10 +75,7 @@ def _provably_unclear(eta: Fraction, instance: Instance) -> bool | None:
     from numerics.balls.certificate import certify_step
 
     found = certify_step(
-        instance.V,
-        instance.theta,
-        instance.theta_tilde,
-        instance.support,
+        *instance.arguments,
         eta=eta,
         tolerance=_TOLERANCE,
     )
@@ -116,8 +113,8 @@ def _cells(profile: Profile) -> tuple[Cell, ...]:
 
 def _check_proved(d: int, m: int, _streams: Streams) -> Evidence:
     """Evaluate the explicit Theorem 2 at the tolerance that forces the attention."""
+    from numerics.balls.arithmetic.exact import upper_digits
     from numerics.balls.bounds.explicit_theorem2 import explicit_theorem2
-    from numerics.balls.exact import upper_digits
 
     found = explicit_theorem2(d, m, tolerance=_TOLERANCE)
     # p <= 1/sqrt(d), without the root.

@@ -10,17 +10,31 @@ import numpy as np
 from numpy.typing import NDArray
 
 from numerics.attention import complement, softmax
-from numerics.balls.exact import dyadic, from_float
+from numerics.balls.arithmetic.exact import dyadic, from_float
+from numerics.balls.arithmetic.integer_matrix import IntegerMatrix
+from numerics.balls.arithmetic.precision import working_precision
 from numerics.balls.gradient_digits import population_gradient_digits as proved_digits
-from numerics.balls.integer_matrix import IntegerMatrix
 from numerics.balls.model import attention, starts, step
-from numerics.balls.precision import working_precision
-from numerics.multiprecision import population_gradient_digits as settled_digits
+from numerics.multiprecision.gradient_digits import population_gradient_digits as settled_digits
 from numerics.one_step import one_step
 from numerics.population import PopulationGradient, antisymmetric_gradient, gradient
 from verify.claim import Cell, Claim, Profile
-from verify.claims.agreement import agreement_cell
-from verify.instance import Instance, draw_instance
+from verify.evidence.agreement import agreement_cell
+from verify.evidence.exact_kernels import (
+    ends_cell,
+    products_cell,
+    rank_cell,
+    zero_cell,
+)
+from verify.evidence.probability_kernels import interval_cell, tail_cell
+from verify.evidence.rigged_grades import (
+    grades_cell,
+    rigged_kernels_cell,
+    rigged_simulations_cell,
+)
+from verify.evidence.tail_kernels import binomial_tails_cell
+from verify.evidence.witness_kernels import enumeration_cell, norms_cell
+from verify.instances.instance import Instance, draw_instance
 
 __all__ = ["CLAIMS"]
 
@@ -62,9 +76,7 @@ def _gradient_error(
     """Error of the loss, and of both gradients in the norm relative to it, over m + 8."""
     instance = _instance(rng)
     found = kernel(instance)
-    truth = proved_digits(
-        instance.V, instance.theta, instance.theta_tilde, instance.support, digits=20
-    )
+    truth = proved_digits(*instance.arguments, digits=20)
     pairs = ((found.theta, truth.theta), (found.theta_tilde, truth.theta_tilde))
     # sum_i |w_i| is of order 1/d^2 at these starts, also where the gradient itself vanishes.
     errors = [abs(found.loss - float(truth.loss or "nan"))]
@@ -79,7 +91,7 @@ def _numbers(digits: tuple[str | None, ...]) -> NDArray[np.float64]:
 
 
 def _general(instance: Instance) -> PopulationGradient:
-    return gradient(instance.V, instance.theta, instance.theta_tilde, instance.support)
+    return gradient(*instance.arguments)
 
 
 def _antisymmetric(instance: Instance) -> PopulationGradient:
@@ -106,7 +118,7 @@ def _step_error(rng: np.random.Generator) -> float:
 def _digits_error(rng: np.random.Generator) -> float:
     """Zero if the proved digits are those that two precisions of mpmath agree on, else infinite."""
     instance = _instance(rng)
-    given = (instance.V, instance.theta, instance.theta_tilde, instance.support)
+    given = instance.arguments
     digits = int(rng.integers(1, 60))
     proved, settled = proved_digits(*given, digits=digits), settled_digits(*given, digits=digits)
     same = (proved.loss, proved.theta, proved.theta_tilde) == (
@@ -126,18 +138,28 @@ def _accuracy_cells(profile: Profile) -> tuple[Cell, ...]:
         ("gradient at the antisymmetric start", partial(_gradient_error, _antisymmetric), 16.0),
         ("scores after one step", _step_error, 16.0),
     )
-    return tuple(
-        agreement_cell(
-            name,
-            subject="statement",
-            method="128-bit balls, or digits proved by them",
-            error=error,
-            bound=bound,
-            trials=trials,
-            cells=len(measured),
-            cost=trials * 3e-3,
-        )
-        for name, error, bound in measured
+    return (
+        *(
+            agreement_cell(
+                name,
+                subject="statement",
+                method="128-bit balls, or digits proved by them",
+                error=error,
+                bound=bound,
+                trials=trials,
+                cells=len(measured),
+                cost=trials * 3e-3,
+            )
+            for name, error, bound in measured
+        ),
+        interval_cell(),
+        tail_cell(),
+        binomial_tails_cell(),
+        grades_cell(),
+        rigged_kernels_cell(),
+        rigged_simulations_cell(),
+        enumeration_cell(),
+        norms_cell(),
     )
 
 
@@ -153,6 +175,10 @@ def _digits_cells(profile: Profile) -> tuple[Cell, ...]:
             trials=trials,
             cost=trials * 1e-2,
         ),
+        zero_cell(),
+        ends_cell(),
+        products_cell(),
+        rank_cell(),
     )
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from numerics.one_step import one_step
 from verify.claim import Cell, Claim, Evidence, Grade, Profile
-from verify.instance import draw_instance
+from verify.instances.instance import draw_instance
 from verify.seeds import Streams
 
 __all__ = ["CLAIMS"]

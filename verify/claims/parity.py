@@ -19,9 +19,9 @@ import numpy as np
 from numerics.parity.prediction import common_shock, distinct_probability
 from numerics.parity.signal import draw_signal_choices
 from verify.claim import Cell, Claim, Evidence, Profile
-from verify.claims.derivation import derivation_cell
-from verify.claims.explicit_theorem2_draws import grade_between
-from verify.sampling import Proportion, bonferroni_level
+from verify.evidence.band import Band, band_evidence
+from verify.evidence.derivation import derivation_cell
+from verify.evidence.sampling import Proportion, bonferroni_level
 from verify.seeds import Streams
 from verify.trials.parity import (
     ParityInstance,
@@ -90,30 +90,10 @@ def _cell(question: _Question, cells: int) -> Cell:
         low, high = question.bounds()
         count = question.count(streams, question.trials)
         found = Proportion(count, question.trials, bonferroni_level(cells))
-        lower, upper = found.interval
-        below = 1 - upper / high if high < 1 else 1.0
-        above = lower / low - 1 if low > 0 else 1.0
-        return Evidence(
-            cell=question.name,
-            subject="statement",
-            method=f"{question.method}, Clopper-Pearson interval",
-            grade=grade_between(found, low, high, slack=1),
-            computed=str(found),
-            claimed=f"P({question.described}) {_range(low, high)}",
-            margin=min(below, above),
-            precision="binary64",
-            seed=streams.seed,
-            trials=question.trials,
-            met=question.trials,
-        )
+        band = Band(question.described, low, high)
+        return band_evidence(question.name, band, found, method=question.method, seed=streams.seed)
 
     return Cell(name=question.name, check=check, cost=question.cost)
-
-
-def _range(low: float, high: float) -> str:
-    if low <= 0:
-        return f"<= {high:.4g}"
-    return f">= {low:.4g}" if high >= 1 else f"in [{low:.4g}, {high:.4g}]"
 
 
 def _count(

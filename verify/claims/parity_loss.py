@@ -14,9 +14,9 @@ from numerics.parity.enumeration import enumerate_parity_loss
 from numerics.parity.population import parity_gradient, parity_loss
 from numerics.population import gradient
 from verify.claim import Cell, Claim, Evidence, Grade, Profile
-from verify.claims.agreement import agreement_cell
-from verify.claims.derivation import derivation_cell
-from verify.claims.rational import draw_rational_attention
+from verify.evidence.agreement import agreement_cell
+from verify.evidence.derivation import derivation_cell
+from verify.instances.rational_attention import draw_rational_attention
 from verify.seeds import Streams
 from verify.trials.parity import ParitySetting, draw_parity
 

@@ -10,24 +10,24 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from numerics.enumeration import enumerate_loss
-from numerics.multiprecision import numeric_gradient
-from numerics.population import PopulationGradient, gradient, loss
+from numerics.multiprecision.differences import numeric_gradient
+from numerics.population import gradient, loss
 from verify.claim import Cell, Claim, Evidence, Grade, Profile
-from verify.claims.agreement import agreement_cell
-from verify.claims.derivation import derivation_cell
-from verify.claims.rational import (
-    as_fractions,
-    draw_rational_attention,
-    draw_support,
-    normalised,
-)
-from verify.claims.three_ways import (
+from verify.evidence.agreement import agreement_cell
+from verify.evidence.derivation import derivation_cell
+from verify.evidence.three_ways import (
     InBalls,
     enumerated_loss,
     enumerated_slopes,
     three_way_cell,
 )
-from verify.instance import draw_instance
+from verify.instances.instance import draw_instance
+from verify.instances.rational_attention import (
+    as_fractions,
+    draw_rational_attention,
+    draw_support,
+    normalised,
+)
 from verify.ledgers.symbolic_to_ball import evaluate_in_balls
 from verify.seeds import Streams
 
@@ -179,9 +179,10 @@ def _in_balls(name: str, at: InBalls) -> arb:
     )
 
 
-def _kernel_gradient(at: InBalls) -> PopulationGradient:
-    given = at.instance
-    return gradient(given.V, given.theta, given.theta_tilde, given.support)
+def _kernel(at: InBalls) -> list[float]:
+    """Return the loss and the slopes of both gradients along A."""
+    found = gradient(*at.instance.arguments)
+    return [found.loss, float(found.theta @ at.A), float(found.theta_tilde @ at.A)]
 
 
 def _moment_cells(_: Profile) -> tuple[Cell, ...]:
@@ -212,7 +213,7 @@ def _loss_cells(profile: Profile) -> tuple[Cell, ...]:
             "loss three ways, d = 2..6",
             symbolic=lambda at: [_in_balls("population.loss", at)],
             enumerated=lambda at: [enumerated_loss(at)],
-            kernel=lambda at: [_kernel_gradient(at).loss],
+            kernel=lambda at: _kernel(at)[:1],
             start="independent",
             trials=_SLOW_TRIALS[profile],
             cells=2,
@@ -244,10 +245,7 @@ def _gradient_cells(profile: Profile) -> tuple[Cell, ...]:
                 _in_balls("gradient.theta_tilde", at),
             ],
             enumerated=enumerated_slopes,
-            kernel=lambda at: [
-                float(_kernel_gradient(at).theta @ at.A),
-                float(_kernel_gradient(at).theta_tilde @ at.A),
-            ],
+            kernel=lambda at: _kernel(at)[1:],
             start="independent",
             trials=trials,
             cells=2,
@@ -294,11 +292,7 @@ def _zero_cells(profile: Profile) -> tuple[Cell, ...]:
                 _in_balls(f"zero.{name}", at) for name in ("loss", "gradient", "gradient_tilde")
             ],
             enumerated=lambda at: [enumerated_loss(at), *enumerated_slopes(at)],
-            kernel=lambda at: [
-                _kernel_gradient(at).loss,
-                float(_kernel_gradient(at).theta @ at.A),
-                float(_kernel_gradient(at).theta_tilde @ at.A),
-            ],
+            kernel=_kernel,
             start="zero",
             trials=trials,
             cells=2,

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 
 from numerics.embeddings import uniform_direction
 from verify.claim import Cell, Claim, Evidence, Grade, Profile
-from verify.claims.assumptions import SETTING
-from verify.claims.attention_kernels import reach_cell
-from verify.instance import Instance, draw_instance
+from verify.evidence.assumptions import SETTING
+from verify.evidence.attention_kernels import reach_cell
+from verify.instances.instance import Instance, draw_instance
 from verify.seeds import Streams
 
 if TYPE_CHECKING:
-    from verify.bundle import DescentQuestion
+    from verify.decisions.question import DescentQuestion
 
 __all__ = ["CLAIMS", "WITNESSES", "Witness", "witness_question"]
 
@@ -92,13 +92,13 @@ def _name(d: int, m: int) -> str:
 
 
 def _below(x: Fraction) -> str:
-    from numerics.balls.exact import lower_digits
+    from numerics.balls.arithmetic.exact import lower_digits
 
     return lower_digits(x, _DIGITS)
 
 
 def _above(x: Fraction) -> str:
-    from numerics.balls.exact import upper_digits
+    from numerics.balls.arithmetic.exact import upper_digits
 
     return upper_digits(x, _DIGITS)
 
@@ -122,8 +122,8 @@ def witness_question(witness: Witness, streams: Streams, trial: int) -> DescentQ
     trial : int
         Which draw.
     """
-    from verify.bundle import DescentQuestion
     from verify.decimals import parse_positive
+    from verify.decisions.question import DescentQuestion
 
     return DescentQuestion(
         _independent_start(witness, streams, trial),
@@ -136,7 +136,7 @@ def witness_question(witness: Witness, streams: Streams, trial: int) -> DescentQ
 
 def _check_witness(witness: Witness, streams: Streams) -> Evidence:
     """Prove at the first draw, of a few, at which it can be proved, that training succeeds."""
-    from verify.descent import decide_descent
+    from verify.decisions.descent import decide_descent
 
     for trial in range(_ATTEMPTS):
         found = decide_descent(witness_question(witness, streams, trial), _MOST_BITS)
@@ -171,8 +171,8 @@ def _necessary_cells(profile: Profile) -> tuple[Cell, ...]:
 
 
 def _check_reach(d: int, m: int, least: Fraction, streams: Streams) -> Evidence:
-    from numerics.balls.concave_floor import concave_floor
-    from numerics.balls.softmax_reach import softmax_reach
+    from numerics.balls.reach.concave_floor import concave_floor
+    from numerics.balls.reach.softmax_reach import softmax_reach
 
     V = draw_instance(streams.trial(0), d, m).V
     floor, reach = concave_floor(V), softmax_reach(V, tolerance=_TOLERANCE)
@@ -200,15 +200,12 @@ def _check_reach(d: int, m: int, least: Fraction, streams: Streams) -> Evidence:
 def _check_one_step(d: int, m: int, least: Fraction, streams: Streams) -> Evidence:
     """Prove both at the first draw, of a few, at which one step of softmax attention succeeds."""
     from numerics.balls.certificate import certify_step
-    from numerics.balls.concave_floor import concave_floor
+    from numerics.balls.reach.concave_floor import concave_floor
 
     for trial in range(_ATTEMPTS):
         instance = draw_instance(streams.trial(trial), d, m)
         step = certify_step(
-            instance.V,
-            instance.theta,
-            instance.theta_tilde,
-            instance.support,
+            *instance.arguments,
             eta=Fraction(_SCALE * d**2),
             tolerance=_TOLERANCE,
         )

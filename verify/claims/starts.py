@@ -18,12 +18,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 
+from numerics.training import stopping_loss
 from verify.claim import Cell, Claim, Evidence, Profile
-from verify.claims.explicit_theorem2_draws import grade_between
 from verify.claims.theorem2 import TOLERANCE
-from verify.sampling import Proportion, bonferroni_level, grade_at_most
+from verify.evidence.band import Band, band_evidence, grade_between
+from verify.evidence.sampling import Proportion, bonferroni_level
+from verify.instances.starts import Start, draw_start
 from verify.seeds import Streams
-from verify.trials.comparison import Start, draw_start, stopping_loss
 
 __all__ = ["CLAIMS", "same_position_law"]
 
@@ -85,18 +86,13 @@ def _check_learning(setting: _Learning, level: float, streams: Streams) -> Evide
         failures += not learned
         slowest = max(slowest, end.steps if learned else 0)
     found = Proportion(failures, setting.trials, level)
-    return Evidence(
-        cell=setting.name,
-        subject="statement",
-        method="gradient descent on the population loss, Clopper-Pearson interval",
-        grade=grade_at_most(found, _UNLEARNED),
-        computed=f"{found}; the others within {slowest} steps",
-        claimed=f"P(L > 0.01 after {steps} steps of size {eta:g}) <= {_UNLEARNED:g}",
-        margin=1 - found.interval[1] / _UNLEARNED,
-        precision="binary64",
+    return band_evidence(
+        setting.name,
+        Band(f"L > 0.01 after {steps} steps of size {eta:g}", high=_UNLEARNED),
+        found,
+        method="gradient descent on the population loss",
         seed=streams.seed,
-        trials=setting.trials,
-        met=setting.trials,
+        beside=f"; the others within {slowest} steps",
     )
 
 

@@ -21,9 +21,9 @@ import numpy as np
 
 from numerics.population import antisymmetric_gradient
 from verify.claim import Cell, Claim, Profile
-from verify.claims.assumptions import SETTING
-from verify.claims.simulation import Event, simulation_cell
-from verify.instance import Instance, draw_instance
+from verify.evidence.assumptions import SETTING
+from verify.evidence.simulation import Event, simulation_cell
+from verify.instances.instance import Instance, draw_instance
 from verify.trials.one_step import measure
 
 if TYPE_CHECKING:
@@ -198,10 +198,7 @@ def _certificate(eta: Fraction, instance: Instance) -> StepCertificate:
     from numerics.balls.certificate import certify_step
 
     return certify_step(
-        instance.V,
-        instance.theta,
-        instance.theta_tilde,
-        instance.support,
+        *instance.arguments,
         eta=eta,
         tolerance=TOLERANCE,
     )
@@ -237,9 +234,7 @@ def _provably_not_aligned(instance: Instance) -> bool | None:
     from numerics.balls.pushes import enclose_pushes
 
     aligned = []
-    for lowers, uppers in enclose_pushes(
-        instance.V, instance.theta, instance.theta_tilde, instance.support
-    ):
+    for lowers, uppers in enclose_pushes(*instance.arguments):
         ambient = [i for i in range(instance.d) if i not in instance.support]
         weakest_low = min(lowers[i] for i in instance.support)
         weakest_high = min(uppers[i] for i in instance.support)

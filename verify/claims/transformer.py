@@ -20,9 +20,9 @@ from numerics.transformer.layer import Architecture
 from numerics.transformer.start import equivalent_start
 from numerics.transformer.variants import BROKEN, EQUIVALENT, compare_variant
 from verify.claim import Cell, Claim, Evidence, Profile
-from verify.claims.derivation import derivation_cell
-from verify.instance import draw_instance
-from verify.sampling import Proportion, bonferroni_level, grade_at_most
+from verify.evidence.derivation import derivation_cell
+from verify.evidence.sampling import Proportion, bonferroni_level, grade_at_most
+from verify.instances.instance import draw_instance
 from verify.seeds import Streams
 
 __all__ = ["CLAIMS"]

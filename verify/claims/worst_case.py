@@ -10,9 +10,9 @@ import numpy as np
 from numerics.enumeration import enumerate_loss
 from numerics.worst_case import Closure, worst_case_loss
 from verify.claim import Cell, Claim, Evidence, Grade, Profile
-from verify.claims.agreement import agreement_cell
-from verify.claims.derivation import derivation_cell
-from verify.claims.rational import (
+from verify.evidence.agreement import agreement_cell
+from verify.evidence.derivation import derivation_cell
+from verify.instances.rational_attention import (
     as_fractions,
     draw_rational_attention,
     draw_support,

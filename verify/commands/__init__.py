@@ -10,14 +10,15 @@ import argparse
 from typing import Protocol
 
 from verify.commands import (
-    catalogue,
     certify,
     compare,
     corollary3,
+    diff,
     figures,
     gradient,
     instance,
     latex,
+    listing,
     replay,
     run,
     show,
@@ -44,7 +45,8 @@ class Command(Protocol):
 
 COMMANDS: tuple[Command, ...] = (
     run,
-    catalogue,
+    diff,
+    listing,
     show,
     instance,
     gradient,

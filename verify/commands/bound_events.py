@@ -110,20 +110,20 @@ def show_events(entries: Iterable[EventEntry]) -> None:
 
 def _probability(event: Event) -> Fraction:
     """Return the event's bound; what is no number counts as 1."""
-    from numerics.balls.exact import upper_end
+    from numerics.balls.arithmetic.exact import upper_end
 
     end = upper_end(event.probability)
     return Fraction(1) if end is None else min(end, Fraction(1))
 
 
 def _rounded_up(x: Fraction, digits: int) -> str:
-    from numerics.balls.exact import upper_digits
+    from numerics.balls.arithmetic.exact import upper_digits
 
     return _trimmed(upper_digits(x, digits))
 
 
 def _rounded_down(x: Fraction, digits: int) -> str:
-    from numerics.balls.exact import lower_digits
+    from numerics.balls.arithmetic.exact import lower_digits
 
     return _trimmed(lower_digits(x, digits))
 

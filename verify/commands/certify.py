@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
 
 from numerics.arguments import InvalidArgumentError
 from verify.commands.options import add_json, add_support, read_path, read_support, read_tolerance
 from verify.console.outcome import Outcome
 from verify.decimals import parse_integer, parse_positive
 
-if TYPE_CHECKING:
-    from verify.bundle import Question
-
 NAME = "certify"
 SUMMARY = "prove or refute that after one population step the loss of every input is <= T"
 
 # Far beyond what any decision needs; memory and time grow with it.
 _MOST_BITS = 1 << 16
-_EXIT_CODES = {"certified": 0, "refuted": 1, "undecided": 3}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -45,9 +41,11 @@ def execute(options: argparse.Namespace) -> Outcome:
     given_eta = None if options.eta is None else parse_positive("eta", options.eta)
     target = None if options.bundle is None else read_path("bundle", options.bundle)
 
-    from verify.bundle import Question, exact_binary64, save_bundle
+    from verify.decisions.bundle import save_bundle
+    from verify.decisions.one_step import decide_step, step_outcome
+    from verify.decisions.question import Question, exact_binary64
     from verify.files.writing import check_writable
-    from verify.instance import load_instance
+    from verify.instances.instance import load_instance
 
     instance = load_instance(read_path("instance", options.instance), support=support)
     if given_eta is None:
@@ -60,13 +58,19 @@ def execute(options: argparse.Namespace) -> Outcome:
         check_writable("bundle", target)
 
     question = Question(instance, given_eta, tolerance)
-    document = decide(question, max_bits)
+    document = decide_step(question, max_bits)
+    outcome = step_outcome(document)
     if target is not None:
         if document["verdict"] == "undecided":
             print(f"no bundle is written: {document['reason']}", file=sys.stderr)
-        else:
+            return outcome
+        try:
             save_bundle(target, question, document)
-    return outcome(document)
+        except InvalidArgumentError as failure:
+            # There was a place before the work began; what was found is printed all the same.
+            print(f"no bundle is written: {failure}", file=sys.stderr)
+            return replace(outcome, exit_code=outcome.exit_code or 3)
+    return outcome
 
 
 def add_max_bits(parser: argparse.ArgumentParser) -> None:
@@ -79,75 +83,3 @@ def add_max_bits(parser: argparse.ArgumentParser) -> None:
 def read_max_bits(options: argparse.Namespace) -> int:
     """Return the highest working precision."""
     return parse_integer("max_bits", options.max_bits, least=2, most=_MOST_BITS)
-
-
-def decide(question: Question, max_bits: int) -> dict[str, Any]:
-    """Decide a question in ball arithmetic and return the document of the decision."""
-    from numerics.balls.certificate import certify_step
-    from numerics.norms import unit_norm_deviation
-    from verify.enclosures import as_enclosure
-
-    instance = question.instance
-    found = certify_step(
-        instance.V,
-        instance.theta,
-        instance.theta_tilde,
-        instance.support,
-        eta=question.eta.value,
-        tolerance=question.tolerance.value,
-        max_bits=max_bits,
-    )
-    document: dict[str, Any] = {
-        "verdict": found.verdict,
-        "tolerance": str(question.tolerance),
-        "eta": str(question.eta),
-        "d": instance.d,
-        "m": instance.m,
-        "support": list(instance.support),
-        "sup_loss": as_enclosure(found.sup_loss),
-        "heads": dict(zip(_HEADS, found.heads, strict=True)),
-        "attention": {
-            name: as_enclosure(ends) for name, ends in zip(_HEADS, found.attention, strict=True)
-        },
-        "witness": None if found.witness is None else list(found.witness),
-        "unit_norm_deviation": as_enclosure(unit_norm_deviation(instance.V)),
-        "bits": found.bits,
-        "margin_bits": found.margin_bits,
-    }
-    if found.reason is not None:
-        document["reason"] = found.reason
-    return document
-
-
-_HEADS = ("theta", "theta_tilde")
-
-
-def outcome(document: dict[str, Any]) -> Outcome:
-    """Return the document with its exit code and its form for readers."""
-    return Outcome(document, lambda: _show(document), _EXIT_CODES[document["verdict"]])
-
-
-def _show(document: dict[str, Any]) -> None:
-    print(
-        f"{document['verdict']}: the loss of every input after one step with eta = "
-        f"{document['eta']} is <= {document['tolerance']}"
-        if document["verdict"] == "certified"
-        else f"{document['verdict']} at eta = {document['eta']}, T = {document['tolerance']}"
-    )
-    print(f"  d={document['d']}, m={document['m']}, support={document['support']}")
-    print(f"  sup loss in        {_ends(document['sup_loss'])}")
-    for name, symbol in zip(_HEADS, ("gamma", "gamma~"), strict=True):
-        head, attention = document["heads"][name], document["attention"][name]
-        where = "undecided" if head is None else f"at {head}, attention in {_ends(attention)}"
-        print(f"  head {symbol:<14}{where}")
-    print(f"  max | |v_i| - 1 | in {_ends(document['unit_norm_deviation'])}")
-    print(f"  precision          {document['bits']} bits, margin {document['margin_bits']} bits")
-    if document["witness"] is not None:
-        signs = "".join("+" if sign > 0 else "-" for sign in document["witness"])
-        print(f"  witness            {signs}")
-    if "reason" in document:
-        print(f"  undecided: {document['reason']}")
-
-
-def _ends(enclosure: dict[str, str] | None) -> str:
-    return "nothing" if enclosure is None else f"[{enclosure['lower']}, {enclosure['upper']}]"

@@ -68,7 +68,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_jobs(parser)
     add_quiet(parser)
     add_json(parser)
-    # What `verify.trials.comparison.SEARCH` says; importing it here would make every command wait.
+    # What `numerics.step_size_search.SEARCH` says; importing it here would make every command wait.
     parser.epilog = (
         "Step sizes: each run has the one that suits it best. Tried are the half powers of ten from"
         " 1e-6 to 1000 d^2 or beyond, then those within a third of a decade of the best of them,"
@@ -88,23 +88,24 @@ def execute(options: argparse.Namespace) -> Outcome:
     jobs = read_jobs(options)
 
     from numerics.attention_maps import find_map
+    from numerics.step_size_search import SEARCH, first_step_sizes
+    from numerics.training import stopping_loss
     from verify.console.progress import Progress
+    from verify.instances.starts import read_start
     from verify.running.memory import WORKER_BYTES, embedding_bytes, refuse_beyond_memory
     from verify.seeds import Streams
-    from verify.trials.comparison import (
-        SEARCH,
-        compare_trial,
-        first_step_sizes,
-        read_start,
-        stopping_loss,
-    )
+    from verify.trials.comparison import compare_trial
 
     start = read_start("start", options.start)
     maps = list(dict.fromkeys(options.attention or _MAPS))
     for name in maps:
         find_map(name)
     workers = min(jobs, seeds * len(maps))
-    refuse_beyond_memory("d", options.d, workers * (WORKER_BYTES + embedding_bytes(d, m)))
+    # All losses twice: as they come, and as they are summarised.
+    losses, embeddings = 16 * steps, embedding_bytes(d, m)
+    largest = "steps" if losses > embeddings else "d"
+    needed = workers * (WORKER_BYTES + embeddings + losses)
+    refuse_beyond_memory(largest, getattr(options, largest), needed)
     law = read_law(options, d, m)
     request: dict[str, Any] = {"d": d, "m": m, "start": start, "law": law, "steps": steps}
     runs, reason = _run_all(
@@ -136,20 +137,24 @@ def _run_all(
     progress: Progress,
 ) -> tuple[list[Comparison], str | None]:
     """Return the finished runs in order, and why others are missing, if any are."""
-    from verify.running.pool import Failure, run_calls
+    from verify.running.pool import Failure, WorkersLostError, run_calls
 
     finished: dict[int, Comparison] = {}
     reasons = []
-    with suppress(KeyboardInterrupt), progress.track(len(calls)):
-        for i, outcome in awaited(run_calls(run, calls, jobs=jobs)):
-            trial, name = calls[i]
-            if isinstance(outcome, Failure):
-                reasons.append(f"{name} from start {trial}: {outcome.reason}")
-            else:
-                finished[i] = outcome
-            progress.advance(f"{name} from start {trial}")
+    ending = "interrupted"
+    try:
+        with suppress(KeyboardInterrupt), progress.track(len(calls)):
+            for i, outcome in awaited(run_calls(run, calls, jobs=jobs)):
+                trial, name = calls[i]
+                if isinstance(outcome, Failure):
+                    reasons.append(f"{name} from start {trial}: {outcome.reason}")
+                else:
+                    finished[i] = outcome
+                progress.advance(f"{name} from start {trial}")
+    except WorkersLostError as lost:
+        ending = str(lost)
     if len(finished) + len(reasons) < len(calls):
-        reasons.append("interrupted")
+        reasons.append(ending)
     return [finished[i] for i in sorted(finished)], "; ".join(reasons) or None
 
 

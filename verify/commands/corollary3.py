@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import argparse
-from fractions import Fraction
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from numerics.arguments import InvalidArgumentError
 from verify.commands.corollary3_bound import bound
+from verify.commands.monte_carlo import (
+    fill_in,
+    refuse_beside_bound,
+    run_and_summarise,
+    show_row,
+    show_summary,
+)
 from verify.commands.options import (
     add_jobs,
     add_json,
@@ -20,14 +26,9 @@ from verify.commands.options import (
     read_sizes,
     read_tolerance,
 )
-from verify.commands.trial_summary import share, show_losses, show_row, show_shares, sup_loss
 from verify.console.interruption import hold
 from verify.console.outcome import Outcome
 from verify.decimals import parse_choice, parse_integer, parse_positive
-
-if TYPE_CHECKING:
-    from verify.running.monte_carlo import Simulation
-    from verify.trials.one_step import OneStepTrial
 
 NAME = "corollary3"
 SUMMARY = "Corollary 3, simulated or proved: one step from n samples, then the loss of every input"
@@ -42,7 +43,6 @@ _SIMULATION = {
     "seed": "0",
     "jobs": None,
 }
-_SHARES = ("both_in_support", "distinct_positions", "success")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -81,18 +81,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def execute(options: argparse.Namespace) -> Outcome:
     """Prove how many samples suffice, or run the trials and summarise them."""
     if options.bound:
-        for what in _SIMULATION:
-            value = getattr(options, what)
-            if value is not None:
-                raise InvalidArgumentError(what, value, "only without --bound, which draws nothing")
+        refuse_beside_bound(options, _SIMULATION)
         return bound(options)
     if options.failure is not None:
         raise InvalidArgumentError("failure", options.failure, "only with --bound")
     if options.n is None:
         raise InvalidArgumentError("n", "missing", "give --n N, or --bound for a proved number")
-    for what, default in _SIMULATION.items():
-        if getattr(options, what) is None:
-            setattr(options, what, default)
+    fill_in(options, _SIMULATION)
     return _simulate(options)
 
 
@@ -106,9 +101,7 @@ def _simulate(options: argparse.Namespace) -> Outcome:
     seed = read_seed(options)
     jobs = read_jobs(options)
 
-    from verify.console.progress import Progress
     from verify.running.memory import refuse_beyond_memory
-    from verify.running.monte_carlo import simulate
     from verify.seeds import Streams
     from verify.trials.one_step import step_size
     from verify.trials.samples import METHODS, choose_method, run_sample_trials, worker_bytes
@@ -119,41 +112,29 @@ def _simulate(options: argparse.Namespace) -> Outcome:
     largest = "m" if m > d else "d"
     needed = min(jobs, trials) * worker_bytes(d, m, method)
     refuse_beyond_memory(largest, getattr(options, largest), needed)
-    simulation = simulate(
+    return run_and_summarise(
         partial(run_sample_trials, Streams(seed), d=d, m=m, n=n, eta=eta, method=method),
         trials,
         jobs=jobs,
-        progress=Progress(quiet=options.quiet),
+        quiet=options.quiet,
+        request={
+            "d": d,
+            "m": m,
+            "n": n,
+            "method": method,
+            "seed": seed,
+            "eta_scale": str(scale),
+            "eta": eta,
+            "tolerance": str(tolerance),
+        },
+        counts={},
+        shares={
+            "both_in_support": lambda trial: trial.both_in_support,
+            "distinct_positions": lambda trial: not trial.same_position,
+            "success": lambda trial: trial.succeeds(tolerance.value),
+        },
+        show=_show,
     )
-    document = {
-        "d": d,
-        "m": m,
-        "n": n,
-        "method": method,
-        "seed": seed,
-        "eta_scale": str(scale),
-        "eta": eta,
-        "tolerance": str(tolerance),
-        **_summary(simulation, tolerance.value),
-    }
-    return Outcome(
-        document, lambda: _show(document), exit_code=0 if simulation.reason is None else 3
-    )
-
-
-def _summary(simulation: Simulation[OneStepTrial], tolerance: Fraction) -> dict[str, Any]:
-    """Summarise the finished trials; what no trial could tell is null, with the reason."""
-    outcomes = simulation.trials
-    summary: dict[str, Any] = {
-        "trials": len(outcomes),
-        "both_in_support": share(outcomes, lambda outcome: outcome.both_in_support),
-        "distinct_positions": share(outcomes, lambda outcome: not outcome.same_position),
-        "success": share(outcomes, lambda outcome: outcome.succeeds(tolerance)),
-        "sup_loss": sup_loss(outcomes),
-    }
-    if simulation.reason is not None:
-        summary["reason"] = simulation.reason
-    return summary
 
 
 def _show(document: dict[str, Any]) -> None:
@@ -163,5 +144,4 @@ def _show(document: dict[str, Any]) -> None:
     )
     show_row("gradients", document["method"])
     show_row("trials", f"{document['trials']} (success: sup loss <= {document['tolerance']})")
-    show_shares(document, _SHARES)
-    show_losses(document)
+    show_summary(document, ("both_in_support", "distinct_positions", "success"))

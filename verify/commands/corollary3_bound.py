@@ -16,6 +16,7 @@ from verify.commands.bound_events import (
     vacuous_reason,
 )
 from verify.console.outcome import Outcome
+from verify.console.progress import Progress
 from verify.decimals import ExactDecimal, parse_integer, parse_positive
 
 if TYPE_CHECKING:
@@ -37,7 +38,9 @@ def bound(options: argparse.Namespace) -> Outcome:
 
     d = parse_integer("d", options.d, least=2, most=MOST_D)
     m = parse_integer("m", options.m, least=1)
-    document = _document(explicit_corollary3(d, m, failure=failure.value), failure)
+    with Progress(quiet=options.quiet).wait("searching for the least number of samples"):
+        found = explicit_corollary3(d, m, failure=failure.value)
+    document = _document(found, failure)
     exit_code = 3 if document["verdict"] == "vacuous" else 0
     return Outcome(document, lambda: _show(document), exit_code=exit_code)
 

@@ -14,7 +14,7 @@ from verify.commands.options import (
     read_jobs,
     read_path,
 )
-from verify.console.outcome import Outcome
+from verify.console.outcome import Outcome, not_written
 
 NAME = "figures"
 SUMMARY = "draw a sweep beside what is certified: against (d, m), the samples, the step size"
@@ -62,7 +62,10 @@ def execute(options: argparse.Namespace) -> Outcome:
     progress = Progress(quiet=options.quiet)
     if result.done < result.expected:
         progress.say(f"the sweep is incomplete: {result.done} of {result.expected} trials")
-    drawn, reasons = make_figures(result, out, jobs=jobs, progress=progress, formats=formats)
+    try:
+        drawn, reasons = make_figures(result, out, jobs=jobs, progress=progress, formats=formats)
+    except InvalidArgumentError as failure:
+        return not_written(failure)
     document: dict[str, object] = {
         "name": result.sweep.name,
         "trials": result.done,

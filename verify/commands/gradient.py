@@ -30,17 +30,15 @@ def execute(options: argparse.Namespace) -> Outcome:
     support = read_support(options)
     digits = parse_integer("digits", options.digits, least=1, most=1000)
 
-    from verify.instance import load_instance
+    from verify.instances.instance import load_instance
 
     given = load_instance(read_path("instance", options.instance), support=support)
 
     from numerics.balls.gradient_digits import population_gradient_digits
-    from numerics.norms import unit_norm_deviation
-    from verify.enclosures import as_enclosure
+    from numerics.exact.norms import unit_norm_deviation
+    from verify.console.enclosures import as_enclosure
 
-    found = population_gradient_digits(
-        given.V, given.theta, given.theta_tilde, given.support, digits=digits
-    )
+    found = population_gradient_digits(*given.arguments, digits=digits)
     document: dict[str, Any] = {
         "d": given.d,
         "m": given.m,

@@ -43,7 +43,7 @@ def execute(options: argparse.Namespace) -> Outcome:
     out = read_path("out", options.out)
 
     from numerics.arguments import check_support
-    from verify.instance import draw_trial, save_instance
+    from verify.instances.instance import draw_trial, save_instance
     from verify.running.memory import embedding_bytes, refuse_beyond_memory
 
     if support is not None:

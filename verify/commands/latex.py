@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from numerics.arguments import InvalidArgumentError
 from verify.commands.options import add_json, add_quiet, read_path
-from verify.console.outcome import Outcome
+from verify.console.outcome import Outcome, not_written
+from verify.decimals import parse_choice
 
 if TYPE_CHECKING:
     from verify.console.progress import Progress
@@ -155,7 +156,10 @@ def _write(
     from verify.latex.notation import OWN
 
     fragments = fragments or _build(names, notation, progress)
-    files = write_document(folder, fragments, notation or OWN)
+    try:
+        files = write_document(folder, fragments, notation or OWN)
+    except InvalidArgumentError as failure:
+        return not_written(failure)
     written: dict[str, object] = {"out": str(folder), "files": [path.name for path in files]}
     noun = "fragment" if len(names) == 1 else "fragments"
     line = f"wrote {len(names)} {noun} and {files[-1]}"
@@ -195,8 +199,7 @@ def _prove(options: argparse.Namespace, progress: Progress) -> Outcome:
     if options.out is None:
         raise InvalidArgumentError("proof", given, "needs --out DIR, the folder to write to")
     for name in options.proof:
-        if name not in TITLES:
-            raise InvalidArgumentError("proof", name, f"must be one of {', '.join(TITLES)}")
+        parse_choice("proof", name, TITLES)
     folder = read_path("out", options.out)
     notation = _notation(options)
 
@@ -212,7 +215,10 @@ def _prove(options: argparse.Namespace, progress: Progress) -> Outcome:
             proofs.append(prove(name, notation or OWN))
             progress.advance(name)
     prepare_folder("out", folder)
-    files = write_texts(folder, {file_of(each.name): each.text for each in proofs})
+    try:
+        files = write_texts(folder, {file_of(each.name): each.text for each in proofs})
+    except InvalidArgumentError as failure:
+        return not_written(failure)
     document: dict[str, object] = {
         "out": str(folder),
         "proofs": [

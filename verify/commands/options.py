@@ -84,7 +84,7 @@ def add_law(parser: argparse.ArgumentParser) -> None:
 
 def read_law(options: argparse.Namespace, d: int, m: int) -> str:
     """Return the name of a law of embeddings that has a matrix of this shape, and keeps it."""
-    from verify.embedding_laws import check_law, pin_law
+    from verify.instances.laws import check_law, pin_law
 
     check_law(options.law, d, m)
     return pin_law(options.law)

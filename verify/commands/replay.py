@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from verify.commands.certify import add_max_bits, decide, outcome, read_max_bits
+from verify.commands.certify import add_max_bits, read_max_bits
 from verify.commands.options import add_json, read_path
 from verify.console.outcome import Outcome
 
@@ -26,14 +26,16 @@ def execute(options: argparse.Namespace) -> Outcome:
     """Decide again; what the file says was concluded is compared, never believed."""
     max_bits = read_max_bits(options)
 
-    from verify.bundle import DescentQuestion, load_bundle
-    from verify.descent import decide_descent, descent_outcome
+    from verify.decisions.bundle import load_bundle
+    from verify.decisions.descent import decide_descent, descent_outcome
+    from verify.decisions.one_step import decide_step, step_outcome
+    from verify.decisions.question import DescentQuestion
 
     question, recorded = load_bundle(read_path("bundle", options.bundle))
     if isinstance(question, DescentQuestion):
         found, present = decide_descent(question, max_bits), descent_outcome
     else:
-        found, present = decide(question, max_bits), outcome
+        found, present = decide_step(question, max_bits), step_outcome
     if found["verdict"] != recorded:
         print(f"the bundle says {recorded}: that is not what was found", file=sys.stderr)
     return present(found | {"recorded_verdict": recorded})

@@ -69,7 +69,7 @@ def execute(options: argparse.Namespace) -> Outcome:
     from verify.console.progress import Progress
     from verify.report.results import results_document, write_report
     from verify.report.tables import print_results
-    from verify.running.runner import run_claims
+    from verify.runner import run_claims
 
     run = run_claims(
         claims, profile=profile, seed=seed, jobs=jobs, progress=Progress(quiet=options.quiet)

@@ -33,7 +33,7 @@ def execute(options: argparse.Namespace) -> Outcome:
 
 
 def _document(claim: Claim) -> dict[str, object]:
-    from verify.ledgers.proof_tree import proof_tree
+    from verify.report.proof_tree import proof_tree
 
     return {
         "id": claim.id,

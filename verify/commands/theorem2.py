@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import argparse
-from fractions import Fraction
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from numerics.arguments import InvalidArgumentError
+from verify.commands.monte_carlo import (
+    fill_in,
+    refuse_beside_bound,
+    run_and_summarise,
+    show_row,
+    show_summary,
+)
 from verify.commands.options import (
     add_jobs,
     add_json,
@@ -22,14 +27,9 @@ from verify.commands.options import (
     read_tolerance,
 )
 from verify.commands.theorem2_bound import bound
-from verify.commands.trial_summary import share, show_losses, show_row, show_shares, sup_loss
 from verify.console.interruption import hold
 from verify.console.outcome import Outcome
 from verify.decimals import parse_integer, parse_positive
-
-if TYPE_CHECKING:
-    from verify.running.monte_carlo import Simulation
-    from verify.trials.one_step import OneStepTrial
 
 NAME = "theorem2"
 SUMMARY = "Theorem 2, simulated or proved: one population step, then the loss of every input"
@@ -68,14 +68,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def execute(options: argparse.Namespace) -> Outcome:
     """Prove the bound, or run the trials and summarise them."""
     if options.bound:
-        for what in _SIMULATION:
-            value = getattr(options, what)
-            if value is not None:
-                raise InvalidArgumentError(what, value, "only without --bound, which draws nothing")
+        refuse_beside_bound(options, _SIMULATION)
         return bound(options)
-    for what, default in _SIMULATION.items():
-        if getattr(options, what) is None:
-            setattr(options, what, default)
+    fill_in(options, _SIMULATION)
     return _simulate(options)
 
 
@@ -89,49 +84,34 @@ def _simulate(options: argparse.Namespace) -> Outcome:
     seed = read_seed(options)
     jobs = read_jobs(options)
 
-    from verify.console.progress import Progress
     from verify.running.memory import WORKER_BYTES, embedding_bytes, refuse_beyond_memory
-    from verify.running.monte_carlo import simulate
     from verify.seeds import Streams
     from verify.trials.one_step import run_trials, step_size
 
     eta = step_size(scale, d)
     workers = min(jobs, trials)
     refuse_beyond_memory("d", options.d, workers * (WORKER_BYTES + embedding_bytes(d, m)))
-    simulation = simulate(
+    return run_and_summarise(
         partial(run_trials, Streams(seed), d=d, m=m, eta=eta, law=law),
         trials,
         jobs=jobs,
-        progress=Progress(quiet=options.quiet),
+        quiet=options.quiet,
+        request={
+            "d": d,
+            "m": m,
+            "law": law,
+            "seed": seed,
+            "eta_scale": str(scale),
+            "eta": eta,
+            "tolerance": str(tolerance),
+        },
+        counts={"successes": lambda trial: trial.succeeds(tolerance.value)},
+        shares={
+            "failure": lambda trial: not trial.succeeds(tolerance.value),
+            "same_position": lambda trial: trial.same_position,
+        },
+        show=_show,
     )
-    document = {
-        "d": d,
-        "m": m,
-        "law": law,
-        "seed": seed,
-        "eta_scale": str(scale),
-        "eta": eta,
-        "tolerance": str(tolerance),
-        **_summary(simulation, tolerance.value),
-    }
-    return Outcome(
-        document, lambda: _show(document), exit_code=0 if simulation.reason is None else 3
-    )
-
-
-def _summary(simulation: Simulation[OneStepTrial], tolerance: Fraction) -> dict[str, Any]:
-    """Summarise the finished trials; what no trial could tell is null, with the reason."""
-    outcomes = simulation.trials
-    summary: dict[str, Any] = {
-        "trials": len(outcomes),
-        "successes": sum(outcome.succeeds(tolerance) for outcome in outcomes),
-        "failure": share(outcomes, lambda outcome: not outcome.succeeds(tolerance)),
-        "same_position": share(outcomes, lambda outcome: outcome.same_position),
-        "sup_loss": sup_loss(outcomes),
-    }
-    if simulation.reason is not None:
-        summary["reason"] = simulation.reason
-    return summary
 
 
 def _show(document: dict[str, Any]) -> None:
@@ -141,5 +121,4 @@ def _show(document: dict[str, Any]) -> None:
     )
     show_row("trials", document["trials"])
     show_row("successes", f"{document['successes']} (sup loss <= {document['tolerance']})")
-    show_shares(document, ("failure", "same_position"))
-    show_losses(document)
+    show_summary(document, ("failure", "same_position"))

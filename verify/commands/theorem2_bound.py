@@ -18,6 +18,7 @@ from verify.commands.bound_events import (
 )
 from verify.commands.options import read_tolerance
 from verify.console.outcome import Outcome
+from verify.console.progress import Progress
 from verify.decimals import ExactDecimal, parse_integer, parse_positive
 
 if TYPE_CHECKING:
@@ -35,9 +36,10 @@ def bound(options: argparse.Namespace) -> Outcome:
 
     d = parse_integer("d", options.d, least=2, most=MOST_D)
     m = parse_integer("m", options.m, least=1)
-    found = explicit_theorem2(
-        d, m, tolerance=tolerance.value, scale=None if scale is None else scale.value
-    )
+    with Progress(quiet=options.quiet).wait("bounding the probability of failure"):
+        found = explicit_theorem2(
+            d, m, tolerance=tolerance.value, scale=None if scale is None else scale.value
+        )
     document = _document(found, tolerance, scale)
     return Outcome(document, lambda: _show(document), exit_code=3 if found.vacuous else 0)
 

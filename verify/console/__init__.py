@@ -1,1 +1,1 @@
-"""The command line as a person meets it: arguments, progress, interruption, output."""
+"""The command line as a person meets it: progress, interruption, enclosures, outcomes."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 
-__all__ = ["Outcome"]
+__all__ = ["Outcome", "not_written"]
 
 
 @dataclass(frozen=True)
@@ -25,3 +26,12 @@ class Outcome:
     document: object
     show: Callable[[], None]
     exit_code: int = 0
+
+
+def not_written(failure: Exception) -> Outcome:
+    """Return the outcome of a command some of whose files could not be written, and say why.
+
+    Before anything is written this is a bad request, and a refusal; now others may be there.
+    """
+    print(f"not all is written: {failure}", file=sys.stderr)
+    return Outcome({"reason": str(failure)}, lambda: None, exit_code=3)

@@ -63,6 +63,16 @@ class Progress:
             finally:
                 self._bar = None
 
+    @contextmanager
+    def wait(self, what: str) -> Iterator[None]:
+        """Show on a terminal that work goes on whose length is not known, named `what`."""
+        if self._quiet or not can_move_cursor(sys.stderr):
+            yield
+            return
+        # Of all spinners the one that every terminal has the letters for.
+        with console(sys.stderr).status(what, spinner="line"):
+            yield
+
     def advance(self, what: str, *, count: int = 1) -> None:
         """Record that `count` more pieces are done, the last of them named `what`."""
         before, self._done = self._done, self._done + count

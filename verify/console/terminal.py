@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TextIO
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["can_move_cursor", "console", "has_colours"]
+__all__ = ["can_move_cursor", "console", "has_colours", "printable"]
 
 # Wide enough for a table where there is no terminal to ask.
 _WIDTH_WITHOUT_TERMINAL = 160
@@ -34,13 +34,24 @@ def console(stream: TextIO) -> Console:
     """Return Rich's console for a stream: with colours or without, and wide without a terminal."""
     from rich.console import Console
 
+    class Honest(Console):
+        """A console that tells its caller when nobody reads, and does not end the program."""
+
+        def on_broken_pipe(self) -> None:
+            raise  # the error that Rich is handling when it calls this
+
     colours = has_colours(stream)
-    return Console(
+    return Honest(
         file=stream,
         color_system="auto" if colours else None,
         force_terminal=colours or stream.isatty(),
         width=None if stream.isatty() else _WIDTH_WITHOUT_TERMINAL,
     )
+
+
+def printable(text: str) -> str:
+    """Return a text with everything escaped that could break its line or steer the terminal."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def _is_dumb() -> bool:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from numerics.arguments import InvalidArgumentError, finite_array, vector_of_length
 from numerics.training import Trajectory
-from verify.files.archives import add_arrays, read_archive
+from verify.files.archives import add_arrays, open_archive
 from verify.files.array_files import ArrayFile
 from verify.files.writing import write_atomically
 
@@ -38,7 +38,8 @@ def load_trajectory(what: str, path: Path) -> Trajectory:
         a number is not finite.
     """
     file = ArrayFile(path, what, str(path), "trajectory file")
-    arrays = read_archive(file, required=_ARRAYS)
+    with file.opened() as stream, open_archive(file, stream) as archive:
+        arrays = archive.arrays(required=_ARRAYS)
     start = finite_array("start", arrays["start"], 1)
     queries = {
         name: vector_of_length(name, arrays[name], start.shape[0])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from numerics.arguments import InvalidArgumentError
+from numerics.arguments import InvalidArgumentError, suggestion
 from verify.claims import CLAIMS
 from verify.latex.claims import claim_fragment
 from verify.latex.formulas import FORMULAS, formula_fragment
@@ -32,8 +32,9 @@ def choose(names: Iterable[str]) -> tuple[str, ...]:
     wanted = set()
     for name in names:
         if name not in TITLES:
+            near = suggestion(name, TITLES)
             raise InvalidArgumentError(
-                "NAME", name, "no such fragment; 'latex --list' names them all"
+                "NAME", name, f"no such fragment; 'latex --list' names them all{near}"
             )
         wanted.add(name)
     return tuple(name for name in TITLES if name in wanted or not wanted)

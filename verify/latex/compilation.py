@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 __all__ = ["DEBIAN_PACKAGES", "CompilationError", "compile_document"]
@@ -16,6 +17,11 @@ DEBIAN_PACKAGES = ("latexmk", "texlive-latex-base")
 
 # With -file-line-error an error reads "./file.tex:12: what"; TeX's own fatal ones start with "!".
 _ERROR = re.compile(r"(?:! |[^\s:]+:[0-9]+: ).*")
+
+# latexmk runs TeX until its auxiliary files stay as they are, by sizes and times in whole seconds.
+# One that is written again within a second, at the same size, can escape it; TeX then still asks.
+_ASKS_AGAIN = b"Rerun to get"
+_MOST_RUNS = 3
 
 
 class CompilationError(Exception):
@@ -48,22 +54,11 @@ def compile_document(document: Path) -> Path:
     )
     log, pdf = document.with_suffix(".log"), document.with_suffix(".pdf")
     log.unlink(missing_ok=True)
-    with tempfile.TemporaryFile() as output:
-        try:
-            finished = subprocess.run(  # noqa: S603 - the program asked for, with fixed options
-                command,
-                cwd=document.parent,
-                env={**os.environ, "max_print_line": "1000"},  # TeX would break the log's lines
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=subprocess.STDOUT,
-                check=False,
-            )
-        except OSError as failure:
-            raise CompilationError(f"{program} cannot be run: {failure.strerror}") from None
-        output.seek(0)
-        printed = _lines(output.read())
-    if finished.returncode == 0 and pdf.is_file():
+    for _ in range(_MOST_RUNS):
+        code, printed = _output(command, document.parent)
+        if code != 0 or not log.is_file() or _ASKS_AGAIN not in log.read_bytes():
+            break
+    if code == 0 and pdf.is_file():
         return pdf
     if log.is_file():
         raise CompilationError(f"TeX failed: {_first_error(_lines(log.read_bytes()))}; log: {log}")
@@ -71,6 +66,25 @@ def compile_document(document: Path) -> Path:
     raise CompilationError(
         f"latexmk failed without a log (Debian packages: {' '.join(DEBIAN_PACKAGES)}): {last}"
     )
+
+
+def _output(command: Sequence[str], folder: Path) -> tuple[int, list[str]]:
+    """Run a command in a folder; return its exit code and the lines that it prints."""
+    with tempfile.TemporaryFile() as output:
+        try:
+            finished = subprocess.run(  # noqa: S603 - the program asked for, with fixed options
+                command,
+                cwd=folder,
+                env={**os.environ, "max_print_line": "1000"},  # TeX would break the log's lines
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                check=False,
+            )
+        except OSError as failure:
+            raise CompilationError(f"{command[0]} cannot be run: {failure.strerror}") from None
+        output.seek(0)
+        return finished.returncode, _lines(output.read())
 
 
 def _first_error(lines: list[str]) -> str:

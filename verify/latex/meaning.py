@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 from flint import arb, fmpq
 
-from numerics.balls.precision import working_precision
+from numerics.balls.arithmetic.precision import working_precision
 
 if TYPE_CHECKING:
     from derivations.proof.ledger import Formula

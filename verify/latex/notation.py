@@ -18,12 +18,12 @@ from __future__ import annotations
 
 import hashlib
 import re
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from numerics.arguments import InvalidArgumentError
+from numerics.arguments import InvalidArgumentError, suggestion
+from verify.files.toml_text import read_toml
 
 __all__ = ["MODEL", "OWN", "Notation", "read_notation"]
 
@@ -45,6 +45,7 @@ _POSITIONS = frozenset({"a", "b", "i", "j", "k"})
 
 _MARK = re.compile(r"\\[A-Za-z]+|\\.|\s+|.", re.DOTALL)
 _HEX_DIGITS = 12
+_LONGEST_SYMBOL = 100
 
 _ACCENTS = ("bar", "breve", "check", "dot", "hat", "tilde", "vec", "widehat", "widetilde")
 _FONTS = ("boldsymbol", "mathbb", "mathbf", "mathcal", "mathfrak", "mathit", "mathrm", "mathsf")
@@ -206,9 +207,10 @@ def read_notation(path: Path) -> Notation:
         return InvalidArgumentError("notation", path, reason)
 
     try:
-        table = tomllib.loads(path.read_bytes().decode())
+        table = read_toml(path)
     except OSError as failure:
-        raise refused(f"cannot be read: {failure.strerror}; name a TOML file") from None
+        reason = failure.strerror or failure
+        raise refused(f"cannot be read: {reason}; name a TOML file") from None
     except ValueError as failure:
         raise refused(f"is no TOML: {' '.join(str(failure).split())}") from None
     symbols = table.get("symbols")
@@ -217,7 +219,8 @@ def read_notation(path: Path) -> Notation:
     known = _known()
     for name, latex in symbols.items():
         if name not in known:
-            raise refused(f"{name}: no such symbol; one of {', '.join(sorted(known))}")
+            near = suggestion(name, known)
+            raise refused(f"{name}: no such symbol; one of {', '.join(sorted(known))}{near}")
         if not isinstance(latex, str):
             raise refused(f"{name}: must be a string of LaTeX")
         reason = _why_no_symbol(latex)
@@ -296,6 +299,8 @@ def _outside_braces(latex: str) -> Iterator[str]:
 
 def _why_no_symbol(latex: str) -> str:
     """Return what is wrong with LaTeX that should be one symbol; empty if nothing is."""
+    if len(latex) > _LONGEST_SYMBOL:
+        return f"must have at most {_LONGEST_SYMBOL} characters"
     if not latex.isascii() or not latex.isprintable():
         return "must be printable ASCII"
     marks = [mark for mark in _marks(latex) if not mark.isspace()]

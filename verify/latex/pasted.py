@@ -9,12 +9,13 @@ from enum import StrEnum
 from pathlib import Path
 
 from numerics.arguments import InvalidArgumentError
+from verify.files.reading import read_bytes
 from verify.latex.fragment import fingerprint
 
 __all__ = ["Paste", "State", "Verdict", "find_pastes", "judge", "read_paper"]
 
 # What stands before the first percent sign that is not escaped, and the comment behind it.
-_COMMENT = re.compile(r"(?P<code>(?:[^\\%]|\\.)*)%[%\s]*(?P<comment>.*)")
+_COMMENT = re.compile(r"(?P<code>(?:[^\\%]++|\\.)*+)%[%\s]*+(?P<comment>.*)")
 _OPENING = re.compile(r"xorverify (?P<name>[!-~]+) \(")
 _RECORD = re.compile(
     rf"{_OPENING.pattern}.*\) v(?P<version>[!-~]+)"
@@ -25,6 +26,8 @@ _CLOSING = re.compile(r"end xorverify (?P<name>[!-~]+)")
 
 # An opening comment is long enough for an editor to wrap; more lines than this it never takes.
 _LINES_OF_AN_OPENING = 5
+
+_LARGEST_FILE = 1 << 22  # 4 MiB; a book has about one
 
 
 class State(StrEnum):
@@ -84,11 +87,13 @@ def read_paper(path: Path) -> str:
     """
     try:
         # Fragments are ASCII; what stands around them only has to be carried through.
-        return path.read_text(encoding="latin-1")
+        paper = read_bytes(path, most=_LARGEST_FILE).decode("latin-1")
     except OSError as failure:
+        reason = failure.strerror or failure
         raise InvalidArgumentError(
-            "check", path, f"cannot be read: {failure.strerror}; name a LaTeX file"
+            "check", path, f"cannot be read: {reason}; name a LaTeX file"
         ) from None
+    return paper.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def find_pastes(paper: str) -> Iterator[Paste]:
@@ -96,7 +101,8 @@ def find_pastes(paper: str) -> Iterator[Paste]:
     opened: Paste | None = None
     body: list[str] = []
     for number, line, code, comment in _lines(paper):
-        closing, record = _CLOSING.match(comment), _RECORD.match(comment)
+        closing = _CLOSING.match(comment) if comment else None
+        record = _RECORD.match(comment) if comment else None
         if closing is None and record is None:
             body.append(line)
             continue
@@ -157,13 +163,14 @@ def _lines(paper: str) -> Iterator[tuple[int, str, str, str]]:
 
     An opening comment that was wrapped is one line, with the number of its first.
     """
-    parted = [_parted(line) for line in paper.split("\n")]
+    lines = paper.split("\n")
     number = 0
-    while number < len(parted):
-        line, code, comment = parted[number]
+    while number < len(lines):
+        line, code, comment = _parted(lines[number])
         taken = 1
         if _OPENING.match(comment):
-            taken, comment = _unwrapped(parted[number : number + _LINES_OF_AN_OPENING])
+            following = lines[number : number + _LINES_OF_AN_OPENING]
+            taken, comment = _unwrapped([_parted(each) for each in following])
         yield number + 1, line, code, comment
         number += taken
 
@@ -181,7 +188,7 @@ def _unwrapped(parted: list[tuple[str, str, str]]) -> tuple[int, str]:
 
 
 def _parted(line: str) -> tuple[str, str, str]:
-    found = _COMMENT.match(line)
+    found = _COMMENT.match(line) if "%" in line else None
     if found is None:
         return line, line, ""
     return line, line[: found.end("code")], " ".join(found["comment"].split())

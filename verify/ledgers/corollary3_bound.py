@@ -11,14 +11,15 @@ from typing import TYPE_CHECKING
 
 from flint import arb
 
-from numerics.balls.exact import from_float
+from numerics.balls.arithmetic.exact import from_float
 from verify.ledgers.values import (
     SLOPES,
     LedgerBound,
     LedgerValues,
     alignment,
-    cell_values,
-    slice_values,
+    bound_of,
+    cells_between,
+    slices_between,
     thresholds,
     with_scores,
 )
@@ -61,23 +62,14 @@ def sample_ledger_upper(d: int, m: int, n: int, budget: SampleBudget) -> LedgerB
         lost = lost.max(_frozen(values, high).given(y_low=low).value("Lambda_slice"))
     near = values.given(D=2 * ends[-1], Lambda=lost, theta_0=_frozen(values, ends[0])["theta_lean"])
     near = near.then(*SLOPES, *_NEAR).given(w_1=values["w_1"])
-    slices = [
-        slice_values(values, low, high) for low, high in pairwise(map(from_float, budget.slices))
-    ]
-    cells = [
-        cell_values(values, low, high) for low, high in pairwise(map(from_float, budget.cells))
-    ]
+    slices = slices_between(values, budget.slices)
+    cells = cells_between(values, budget.cells)
     far = (each.then("far_variance", "far_scale").value("far_sampled") for each in slices[1:])
     whole = near.then("near_joint", "near_apart").given(
         far_sampled=sum(far, arb(0)),
         ambient_alignment=sum((alignment(each, cells) for each in slices), arb(0)),
     )
-    names = [event.formula for event in EVENTS] + whole.symbols("failure_sampled")
-    whole = whole.then(*(name for name in dict.fromkeys(names) if name not in whole))
-    return LedgerBound(
-        {(event.name, head): whole[event.formula] for event in EVENTS for head in event.heads},
-        whole.value("failure_sampled"),
-    )
+    return bound_of(whole, EVENTS, "failure_sampled")
 
 
 def _one_sample(d: int, m: int, n: int, budget: SampleBudget) -> LedgerValues:

@@ -33,9 +33,9 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 from flint import arb
 
 from numerics.arguments import integer_at_least
-from numerics.balls.exact import from_fraction, lower_digits, lower_end, upper_digits
-from numerics.balls.precision import MIN_BITS, working_precision
-from numerics.balls.ternary import Ternary, less, less_equal
+from numerics.balls.arithmetic.exact import from_fraction, lower_digits, lower_end, upper_digits
+from numerics.balls.arithmetic.precision import MIN_BITS, working_precision
+from numerics.balls.arithmetic.ternary import Ternary, less, less_equal
 from verify.ledgers.symbolic_to_ball import real_in_balls
 
 if TYPE_CHECKING:

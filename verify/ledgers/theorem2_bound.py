@@ -9,19 +9,19 @@ drift apart without the two disagreeing.
 from __future__ import annotations
 
 from fractions import Fraction
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from flint import arb
 
-from numerics.balls.exact import from_float, from_fraction
+from numerics.balls.arithmetic.exact import from_float, from_fraction
 from verify.ledgers.values import (
     SLOPES,
     WEDGE,
     LedgerBound,
     alignment,
-    cell_values,
-    slice_values,
+    bound_of,
+    cells_between,
+    slices_between,
     thresholds,
     with_scores,
 )
@@ -66,23 +66,14 @@ def ledger_upper(
         values = values.given(tau_0=arb(0), tau_a=arb(0))
     else:
         values = values.given(C=from_fraction(scale)).then("tau_0", "tau_a")
-    slices = [
-        slice_values(values, low, high) for low, high in pairwise(map(from_float, budget.slices))
-    ]
-    cells = [
-        cell_values(values, low, high) for low, high in pairwise(map(from_float, budget.cells))
-    ]
+    slices = slices_between(values, budget.slices)
+    cells = cells_between(values, budget.cells)
     near, *far = slices
     whole = near.given(
         far_margin=sum((each.value("far_margin") for each in far), arb(0)),
         ambient_alignment=sum((alignment(each, cells) for each in slices), arb(0)),
     )
-    names = [event.formula for event in EVENTS] + whole.symbols("failure_upper")
-    whole = whole.then(*(name for name in dict.fromkeys(names) if name not in whole))
-    return LedgerBound(
-        {(event.name, head): whole[event.formula] for event in EVENTS for head in event.heads},
-        whole.value("failure_upper"),
-    )
+    return bound_of(whole, EVENTS, "failure_upper")
 
 
 def ledger_lower(d: int, m: int, budget: ConverseBudget) -> arb:

@@ -6,14 +6,18 @@ says, at which slice and at which cell it is read.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
 
 from flint import arb
 
-from numerics.balls.exact import from_float
+from numerics.balls.arithmetic.exact import from_float
 from verify.ledgers.symbolic_to_ball import real_in_balls
+
+if TYPE_CHECKING:
+    from derivations.population_step.union import Event
 
 __all__ = [
     "SCORES",
@@ -23,8 +27,9 @@ __all__ = [
     "LedgerBound",
     "LedgerValues",
     "alignment",
-    "cell_values",
-    "slice_values",
+    "bound_of",
+    "cells_between",
+    "slices_between",
     "thresholds",
     "with_scores",
 ]
@@ -102,6 +107,26 @@ class LedgerValues:
         return -(-power).max(-mills)
 
 
+def bound_of(whole: LedgerValues, events: Sequence[Event], total: str) -> LedgerBound:
+    """Return the bound of every event, and the constant that adds them up.
+
+    Parameters
+    ----------
+    whole : LedgerValues
+        Values from which the formulas of the events can be evaluated.
+    events : sequence of Event
+        The events of a derivation.
+    total : str
+        The constant that is their sum.
+    """
+    names = [event.formula for event in events] + whole.symbols(total)
+    whole = whole.then(*(name for name in dict.fromkeys(names) if name not in whole))
+    return LedgerBound(
+        {(event.name, head): whole[event.formula] for event in events for head in event.heads},
+        whole.value(total),
+    )
+
+
 def thresholds(d: int, m: int, **given: float) -> LedgerValues:
     """Return the values that a budget fixes, and what depends on the sizes alone."""
     from derivations.catalogue import load
@@ -121,15 +146,23 @@ def with_scores(values: LedgerValues) -> LedgerValues:
     return values.given(**tails).then(*SCORES)
 
 
-def slice_values(values: LedgerValues, low: arb, high: arb) -> LedgerValues:
-    """Return what holds for y between two ends."""
+def slices_between(values: LedgerValues, ends: Sequence[float]) -> list[LedgerValues]:
+    """Return what holds for y on each of the slices that some ends bound."""
+    return [_slice(values, low, high) for low, high in pairwise(map(from_float, ends))]
+
+
+def _slice(values: LedgerValues, low: arb, high: arb) -> LedgerValues:
     values = values.given(y_low=low, y_high=high, T_low=values.tail(low))
     values = values.given(D=values.value("D_slice"))
     return values.then(*SLOPES, *WEDGE, "P_slice", "x_slice", "nu")
 
 
-def cell_values(values: LedgerValues, low: arb, high: arb) -> LedgerValues:
-    """Return what holds for rho between two ends."""
+def cells_between(values: LedgerValues, ends: Sequence[float]) -> list[LedgerValues]:
+    """Return what holds for rho on each of the cells that some ends bound."""
+    return [_cell(values, low, high) for low, high in pairwise(map(from_float, ends))]
+
+
+def _cell(values: LedgerValues, low: arb, high: arb) -> LedgerValues:
     values = values.given(r_low=low, r_high=high).then("z_cell")
     z = values["z_cell"]
     # A cell on both sides of 0 lies in no tail.

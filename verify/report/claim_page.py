@@ -9,12 +9,12 @@ from rich.text import Text
 from rich.tree import Tree
 
 from derivations.catalogue import TITLES
+from derivations.outline import Outline
 from derivations.printing.plain import plain
 from derivations.proof.ledger import CLOSED_BY
-from derivations.proof.outline import Outline
 from verify.claim import ASSERTED, Claim
 from verify.console import terminal
-from verify.ledgers.proof_tree import Node, proof_tree
+from verify.report.proof_tree import Node, proof_tree
 
 __all__ = ["print_claim"]
 

@@ -8,21 +8,21 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from verify.bundle import DESCENT, ONE_STEP
 from verify.claim import ASSERTED, UNSETTLED, Grade
 from verify.claims import CLAIMS
+from verify.decisions.bundle import DESCENT, ONE_STEP
 from verify.report.figures.report_figures import ReportedFigure
 from verify.report.inline_svg import inline_svg
 from verify.report.mathml import prose
-from verify.running.runner import ClaimResult, Run
+from verify.runner import ClaimResult, Run
 
 __all__ = ["render_page"]
 
 _EXIT_CODES = {
-    0: "Every asserted claim is settled and none is refuted; every disputed wording is refuted.",
-    1: "An asserted claim is refuted.",
-    3: "Nothing asserted is refuted, but something stayed unsettled: an asserted claim is "
-    "undecided, vacuous or in error, or a disputed wording is not refuted.",
+    0: "every asserted claim is settled and none is refuted; every disputed wording is refuted",
+    1: "an asserted claim is refuted",
+    3: "nothing asserted is refuted, but something stayed unsettled: an asserted claim is "
+    "undecided, vacuous or in error, or a disputed wording is not refuted",
 }
 
 _MEANINGS = {
@@ -82,10 +82,19 @@ def render_page(
         found={result.claim.id: result for result in run.results},
         used_by=_used_by(run.results),
         groups=_groups(run.results),
-        exit_meaning=_EXIT_CODES[run.exit_code],
+        exit_meaning=_exit_meaning(run),
         meanings=_MEANINGS,
         replays={id_: text.format(seed=run.seed) for id_, text in _REPLAYS.items()},
     )
+
+
+def _exit_meaning(run: Run) -> str:
+    """Return what the exit code says, and of which claims, if the run was of some only."""
+    meaning = _EXIT_CODES[run.exit_code]
+    if len(run.results) == len(CLAIMS):
+        return f"{meaning[0].upper()}{meaning[1:]}."
+    count = f"{len(run.results)} of {len(CLAIMS)} claims"
+    return f"This report speaks of {count}: among them, {meaning}."
 
 
 def _drawing(figure: ReportedFigure) -> Markup:

@@ -17,7 +17,7 @@ from verify.report import FILES
 from verify.report.figures.report_figures import FIGURES, ReportedFigure, make_report_figures
 from verify.report.figures.style import check_matplotlib
 from verify.report.html import render_page
-from verify.running.runner import Run
+from verify.runner import Run
 
 __all__ = ["results_document", "write_report"]
 

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from verify.claim import ASSERTED, UNSETTLED, Grade
 from verify.console import terminal
-from verify.running.runner import ClaimResult, Run
+from verify.runner import ClaimResult, Run
 
 __all__ = ["print_results"]
 

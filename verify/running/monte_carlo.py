@@ -9,7 +9,7 @@ from typing import Generic, TypeVar
 
 from verify.console.interruption import awaited
 from verify.console.progress import Progress
-from verify.running.pool import Failure, run_calls
+from verify.running.pool import Failure, WorkersLostError, run_calls
 
 __all__ = ["Simulation", "simulate"]
 
@@ -46,14 +46,19 @@ def simulate(
     finished: dict[int, list[Trial]] = {}
     reasons = []
     calls = [(chunk,) for chunk in chunks]
-    with suppress(KeyboardInterrupt), progress.track(len(chunks)):
-        for i, outcome in awaited(run_calls(run_trials, calls, jobs=jobs)):
-            if isinstance(outcome, Failure):
-                reasons.append(f"trials {chunks[i].start}..{chunks[i].stop - 1}: {outcome.reason}")
-            else:
-                finished[i] = outcome
-            progress.advance("parts of the trials")
+    ending = "interrupted"
+    try:
+        with suppress(KeyboardInterrupt), progress.track(len(chunks)):
+            for i, outcome in awaited(run_calls(run_trials, calls, jobs=jobs)):
+                if isinstance(outcome, Failure):
+                    trials = f"{chunks[i].start}..{chunks[i].stop - 1}"
+                    reasons.append(f"trials {trials}: {outcome.reason}")
+                else:
+                    finished[i] = outcome
+                progress.advance("parts of the trials")
+    except WorkersLostError as lost:
+        ending = str(lost)
     if len(finished) + len(reasons) < len(chunks):
-        reasons.append("interrupted")
-    trials = [trial for i in sorted(finished) for trial in finished[i]]
-    return Simulation(trials, "; ".join(reasons) or None)
+        reasons.append(ending)
+    in_order = [trial for i in sorted(finished) for trial in finished[i]]
+    return Simulation(in_order, "; ".join(reasons) or None)

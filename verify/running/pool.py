@@ -12,18 +12,20 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import sys
 import threading
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import closing, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from multiprocessing.reduction import ForkingPickler
 from types import TracebackType
 from typing import Any, Generic, TypeVar
 
-from threadpoolctl import threadpool_limits
+from verify.console.interruption import SIGNALS
+from verify.running.threads import use_one_thread
 
 __all__ = [
     "Failure",
@@ -32,15 +34,14 @@ __all__ = [
     "describe",
     "run_calls",
     "stream_calls",
-    "use_one_thread",
 ]
 
 Call = TypeVar("Call")
 Result = TypeVar("Result")
 
 _EXIT_SECONDS = 5.0  # that a process may take to end after it has closed its pipe
+_SAFE_PATH = "PYTHONSAFEPATH"
 _MOST_FALSE_STARTS = 5  # workers in a row that die before they begin: then none ever will
-_THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 @dataclass(frozen=True)
@@ -122,17 +123,19 @@ def stream_calls(
     Raises
     ------
     WorkersLostError
-        If five workers in a row die before they begin a call.
+        If no worker can be started, or five in a row die before they begin a call, while no other
+        is at work. Those that are at work are enough otherwise.
 
     Notes
     -----
-    Workers are started afresh (never forked), leave Ctrl-C to the parent, and use one thread for
-    linear algebra, so that results do not depend on the number of cores. When the consumer stops
-    early, the workers are ended; when this process itself is killed, they end by themselves.
+    Workers are started afresh (never forked), leave Ctrl-C and its like to the parent, and use one
+    thread for linear algebra, so that results do not depend on the number of cores. When the
+    consumer stops early, the workers are ended; when this process itself is killed, they end by
+    themselves.
     """
     with _Crew(function) as crew:
         while True:
-            while crew.running < jobs:
+            while crew.running < min(jobs, crew.most):
                 call = crew.take_back()
                 if call is None:
                     call = take()
@@ -153,14 +156,6 @@ def _apply(function: Callable[..., Result], call: tuple[int, tuple[Any, ...]]) -
     return function(*call[1])
 
 
-@cache
-def use_one_thread() -> None:
-    """Let linear algebra in this process use one thread, for good."""
-    # Libraries that are loaded already are limited here, those still to come by what they read.
-    threadpool_limits(limits=1)
-    os.environ.update(dict.fromkeys(_THREAD_VARIABLES, "1"))
-
-
 class _Crew(Generic[Call, Result]):
     """The workers of one stream of calls, and the calls they are at."""
 
@@ -170,6 +165,8 @@ class _Crew(Generic[Call, Result]):
         self._at_work: dict[object, tuple[_Worker, Call]] = {}
         self._taken_back: list[Call] = []
         self._false_starts = 0
+        self.most = sys.maxsize
+        """How many workers the system allows, as far as is known."""
 
     def __enter__(self) -> _Crew[Call, Result]:
         return self
@@ -189,8 +186,22 @@ class _Crew(Generic[Call, Result]):
         return len(self._at_work)
 
     def begin(self, call: Call) -> None:
-        """Hand a call to an idle worker, or to a new one."""
-        worker = self._idle.pop() if self._idle else _Worker()
+        """Hand a call to an idle worker, or to a new one; without any, keep it for later.
+
+        Raises
+        ------
+        WorkersLostError
+            If no worker can be started and none is at work.
+        """
+        try:
+            worker = self._idle.pop() if self._idle else _Worker()
+        except OSError as failure:
+            if not self._at_work:
+                raise WorkersLostError(f"no worker process can be started: {failure}") from None
+            # No more files, processes or memory: those that are there do the work.
+            self._taken_back.append(call)
+            self.most = len(self._at_work)
+            return
         self._at_work[worker.connection] = (worker, call)
         worker.send((self._function, call))
 
@@ -225,7 +236,11 @@ class _Crew(Generic[Call, Result]):
     def _count_false_start(self, death: str) -> None:
         self._false_starts += 1
         if self._false_starts == _MOST_FALSE_STARTS:
-            raise WorkersLostError(f"{death} before it began, {_MOST_FALSE_STARTS} times in a row")
+            if not self._at_work:
+                raise WorkersLostError(
+                    f"{death} before it began, {self._false_starts} times in a row"
+                )
+            self.most, self._false_starts = len(self._at_work), 0
 
 
 class _Worker:
@@ -239,14 +254,11 @@ class _Worker:
         self.connection, theirs = context.Pipe()
         self.begun = False
         self._process = context.Process(target=_serve, args=(theirs,), daemon=True)
-        # What is blocked here is blocked there from the first moment on: Ctrl-C is the parent's.
-        # The tracker unblocks it when it is started, so it is started before.
-        resource_tracker.ensure_running()
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-        try:
+        # It unblocks some of what is blocked when it is started, so it is started before.
+        with _own_start():
+            resource_tracker.ensure_running()
+        with _own_start():
             self._process.start()
-        finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, before)
         # Only the worker holds that end now, so that its death closes the pipe.
         theirs.close()
 
@@ -273,8 +285,31 @@ class _Worker:
         self.connection.close()
 
 
+@contextmanager
+def _own_start() -> Iterator[None]:
+    """Start a process within the block that is disturbed by no signal, and no file that lies about.
+
+    What is blocked here is blocked there from the first moment on: what a terminal sends to all is
+    for the parent. The interpreter of a worker is started by a line of code, and looks for modules
+    in the working folder first unless it is told not to.
+    """
+    path = os.environ.get(_SAFE_PATH)
+    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
+    try:
+        os.environ[_SAFE_PATH] = "1"
+        yield
+    finally:
+        if path is None:
+            del os.environ[_SAFE_PATH]
+        else:
+            os.environ[_SAFE_PATH] = path
+        signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
+
+
 def _serve(connection: Connection) -> None:
     """Answer calls as long as the parent is there; this is what a worker runs."""
+    # A worker that somebody asks to end does so, and its call is told to have failed.
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
     _end_with_parent()
     use_one_thread()
     with suppress(EOFError, OSError):

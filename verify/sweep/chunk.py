@@ -10,7 +10,8 @@ from typing import TypeAlias
 
 from numerics.arguments import InvalidArgumentError
 from verify.running.memory import refuse_beyond_memory
-from verify.running.pool import Failure, describe, use_one_thread
+from verify.running.pool import Failure, describe
+from verify.running.threads import use_one_thread
 from verify.seeds import Streams
 from verify.sweep.kinds import Kind, find_kind
 from verify.sweep.parameters import Field, Values

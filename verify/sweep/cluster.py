@@ -24,9 +24,10 @@ from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, TypeAlias
 
 from numerics.arguments import InvalidArgumentError
+from verify.environment import describe_blas
 from verify.running.pool import Failure, describe
 from verify.sweep.chunk import Chunk, ChunkResult, ExecutorLostError, Outcome, run_chunk
-from verify.sweep.cluster_workers import Environment, describe_blas, difference, environment
+from verify.sweep.cluster_workers import Environment, difference, environment
 
 if TYPE_CHECKING:
     from distributed import Client, Future

@@ -10,14 +10,18 @@ from functools import cache
 from pathlib import Path
 from typing import TypeAlias
 
-__all__ = ["Environment", "describe_blas", "difference", "environment"]
+__all__ = ["Environment", "difference", "environment"]
 
 Environment: TypeAlias = Mapping[str, str]
 """Versions by name. Plain strings, which any version of anything can read."""
 
 _PACKAGES = ("xorverify", "numpy", "scipy", "numba")
 # What a trial runs, and not the claims, commands and reports beside it.
-_SOURCES = ("numerics/**/*.py", "verify/*.py", "verify/sweep/**/*.py")
+_SOURCES = (
+    "numerics/**/*.py",
+    "verify/*.py",
+    *(f"verify/{room}/**/*.py" for room in ("instances", "running", "sweep", "trials")),
+)
 
 
 @cache
@@ -44,21 +48,6 @@ def difference(theirs: Environment, ours: Environment) -> str | None:
             return f"has other sources of xorverify {both} ({other}) than this machine ({version})"
         return f"has {name} {other}, this machine has {name} {version}"
     return None
-
-
-def describe_blas() -> str:
-    """Return which kernels of linear algebra this processor gets; they decide the last bits."""
-    import numpy as np
-    from threadpoolctl import threadpool_info
-
-    # The library is found only once something has loaded it.
-    np.linalg.norm(np.ones((2, 2)) @ np.ones(2))
-    found = {
-        f"{pool['internal_api']} {pool['version']} {pool.get('architecture', '')}".strip()
-        for pool in threadpool_info()
-        if pool["user_api"] == "blas"
-    }
-    return ", ".join(sorted(found)) or "unknown"
 
 
 def _fingerprint() -> str:

@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -27,18 +26,19 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from numerics.arguments import InvalidArgumentError
+from numerics.arguments import InvalidArgumentError, suggestion
 from verify.decimals import ExactDecimal
+from verify.files.toml_text import read_toml
 from verify.sweep.kinds import Kind, find_kind
 from verify.sweep.parameters import Parameter, Value, Values, canonical, integer
 
 __all__ = ["Cell", "Sweep", "read_config"]
 
-_LARGEST_FILE = 1 << 20
 _MOST_CELLS = 100_000
 _LONGEST_NAME = 200
 # TOML integers in other bases have no length limit, unlike the decimal text they are turned into.
 _MOST_BITS = 10_000
+_LONG = "an integer of thousands of digits"
 
 _LABELS = ("name", "kind")
 _COUNTS = {
@@ -149,9 +149,12 @@ def read_config(path: Path) -> Sweep:
         if key in _LABELS:
             continue
         if key not in known:
-            names = ", ".join((*_LABELS, *known))
+            names = (*_LABELS, *known)
             raise InvalidArgumentError(
-                f"sweep.{key}", _shown(value), f"kind {kind.NAME} has no such key; it has {names}"
+                f"sweep.{key}",
+                _shown(value),
+                f"kind {kind.NAME} has no such key; it has {', '.join(names)}"
+                f"{suggestion(key, names)}",
             )
         texts[key] = _text(f"sweep.{key}", value, known[key])
     return _sweep(texts, _grid_texts(document["grid"], kind))
@@ -163,9 +166,11 @@ def _grid_texts(given: Mapping[str, Any], kind: Kind) -> dict[str, list[str]]:
     for axis, value in given.items():
         what = f"grid.{axis}"
         if axis not in kind.AXES:
-            names = ", ".join(kind.AXES)
             raise InvalidArgumentError(
-                what, _shown(value), f"kind {kind.NAME} does not read it; its axes are {names}"
+                what,
+                _shown(value),
+                f"kind {kind.NAME} does not read it; its axes are {', '.join(kind.AXES)}"
+                f"{suggestion(axis, kind.AXES)}",
             )
         values = value if isinstance(value, list) else [value]
         if not values:
@@ -240,19 +245,10 @@ class _Written:
 
 def _read_toml(path: Path) -> dict[str, Any]:
     try:
-        with path.open("rb") as stream:
-            content = stream.read(_LARGEST_FILE + 1)
+        return read_toml(path, parse_float=_Written)
     except OSError as failure:
         raise _unusable(path, f"cannot be read: {failure.strerror or failure}") from None
-    if len(content) > _LARGEST_FILE:
-        raise _unusable(path, f"is longer than {_LARGEST_FILE >> 20} MiB")
-    try:
-        # Some editors begin a file with a byte order mark.
-        return tomllib.loads(content.decode("utf-8-sig"), parse_float=_Written)
-    except UnicodeDecodeError:
-        raise _unusable(path, "is no TOML: it is not encoded in UTF-8") from None
-    # Beside its own errors: integers of thousands of digits, and lists nested as deep.
-    except (ValueError, RecursionError) as failure:
+    except ValueError as failure:
         raise _unusable(path, f"is no TOML: {failure}") from None
 
 
@@ -271,7 +267,7 @@ def _text(what: str, value: object, parameter: Parameter) -> str:
     # A bool is an integer to Python, and a mistake here.
     if isinstance(value, int) and not isinstance(value, bool):
         if value.bit_length() > _MOST_BITS:
-            raise InvalidArgumentError(what, "an integer of thousands of digits", "is too large")
+            raise InvalidArgumentError(what, _LONG, "is too large")
         return str(value)
     raise InvalidArgumentError(what, _shown(value), "must be a number")
 
@@ -282,5 +278,7 @@ def _shown(value: object) -> str:
         return str(value).lower()
     if isinstance(value, (list, dict)):
         return "a list" if isinstance(value, list) else "a table"
+    if isinstance(value, int) and value.bit_length() > _MOST_BITS:
+        return _LONG
     text = str(value)
     return text if len(text) <= 60 else f"{text[:57]}..."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -27,7 +28,8 @@ def held_folder(out: Path) -> Iterator[None]:
     InvalidArgumentError
         If it cannot be written to, or another run holds it.
     """
-    new_folders = [folder for folder in (out, *out.parents) if not folder.exists()]
+    # A name that is too long is left to what makes the folder.
+    new_folders = [each for each in (out, *out.parents) if not os.path.lexists(each)]
     prepare_folder("out", out)
     check_writable("out", out / FILE)
     new_lock = not (out / LOCK).exists()

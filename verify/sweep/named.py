@@ -5,7 +5,7 @@ from __future__ import annotations
 from numerics.arguments import InvalidArgumentError
 from numerics.attention_maps import MAPS
 from numerics.embeddings import LAWS
-from verify.embedding_laws import is_pinned, pin_law
+from verify.instances.laws import is_pinned, pin_law
 from verify.sweep.parameters import Parameter
 
 __all__ = ["ATTENTION", "LAW"]

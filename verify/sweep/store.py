@@ -8,6 +8,7 @@ and a rerun computes the same rows again.
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import sqlite3
@@ -110,6 +111,7 @@ class Store:
         with closed_on_failure(connection), opening("out", out):
             if _scalar(connection, "PRAGMA page_count") == 0:
                 _create(connection, sweep)
+            _refuse_damaged("out", out, connection)
             _refuse_other(out, connection, sweep)
             if _scalar(connection, "PRAGMA journal_mode = WAL") != "wal":
                 raise InvalidArgumentError(
@@ -174,9 +176,13 @@ class Store:
             If the database is damaged.
         """
         with opening("out", self._out):
-            yield from self._connection.execute(
+            for cell, trial in self._connection.execute(
                 "SELECT cell, trial FROM trials WHERE error IS NULL ORDER BY cell, trial"
-            )
+            ):
+                known = isinstance(cell, str) and isinstance(trial, int)
+                if not known or not 0 <= trial < self.sweep.trials:
+                    raise damaged("out", self._out, "a row is of no trial")
+                yield cell, trial
 
     def rows(self) -> Iterator[tuple[Field, ...]]:
         """Yield every row, by cell and trial; `columns` names its entries."""
@@ -184,7 +190,13 @@ class Store:
             yield from self._connection.execute("SELECT * FROM trials ORDER BY cell, trial")
 
     def counts(self) -> dict[str, CellCounts]:
-        """Return how far each cell is that has any row, by its id."""
+        """Return how far each cell is that has any row, by its id.
+
+        Raises
+        ------
+        StoreFailedError
+            If it cannot be read, or holds what no trial can have.
+        """
         shares = "".join(f", total({name})" for name in self.kind.SHARES)
         query = (
             # The kind's own names, no values.
@@ -192,15 +204,16 @@ class Store:
             "GROUP BY cell ORDER BY cell"
         )
         with explained(self._out):
-            return {
-                cell: CellCounts(
-                    rows,
-                    errors,
-                    dict(zip(self.kind.SHARES, map(int, held), strict=True)),
-                    error,
-                )
-                for cell, rows, errors, error, *held in self._connection.execute(query)
-            }
+            counted: list[tuple[Any, ...]] = self._connection.execute(query).fetchall()
+        counts: dict[str, CellCounts] = {}
+        for cell, rows, errors, error, *held in counted:
+            # Someone may have been at the rows: a type is no more than advice to SQLite.
+            possible = all(0 <= number <= rows - errors for number in held)
+            if not possible or not (error is None or isinstance(error, str)):
+                raise StoreFailedError(f"{self._out / FILE} is damaged: {cell} has no such trials")
+            held_by = dict(zip(self.kind.SHARES, map(int, held), strict=True))
+            counts[cell] = CellCounts(rows, errors, held_by, error)
+        return counts
 
 
 def read_sweep(out: Path, *, what: str = "sweep") -> Store:
@@ -222,21 +235,26 @@ def read_sweep(out: Path, *, what: str = "sweep") -> Store:
     StoreLockedError, StoreFailedError
         If it cannot be read now.
     """
-    path = out / FILE
-    if not path.is_file():
+    if not os.path.isfile(out / FILE):  # Path.is_file fails where a name is too long
         raise InvalidArgumentError(what, out, f"holds no {FILE}; name the folder of a sweep")
     _refuse_foreign(what, out)
     connection = _connect_to_read(out)
     with closed_on_failure(connection), opening(what, out):
+        connection.execute("PRAGMA query_only = ON")
         if _scalar(connection, "PRAGMA page_count") == 0:
             raise InvalidArgumentError(what, out, f"{FILE} is still empty; run the sweep")
+        _refuse_damaged(what, out, connection)
         stored = _facts(what, out, connection)
         if stored["schema"] != str(_SCHEMA):
             raise InvalidArgumentError(
                 what, out, f"was laid out by version {stored['version']}, and this is {version()}"
             )
         configuration = _configuration(what, out, stored)
-        return Store(out, connection, Sweep.from_canonical(configuration))
+        try:
+            sweep = Sweep.from_canonical(configuration)
+        except InvalidArgumentError as refusal:
+            raise damaged(what, out, f"its configuration is none: {refusal}") from None
+        return Store(out, connection, sweep)
 
 
 def _columns(kind: Kind) -> list[tuple[str, str]]:
@@ -293,13 +311,23 @@ def _refuse_foreign(what: str, out: Path) -> None:
         )
 
 
+def _refuse_damaged(what: str, out: Path, connection: sqlite3.Connection) -> None:
+    """Refuse a database with a page that is lost or not what it should be."""
+    # Whatever is in the schema may call the functions that are without effects, and no others.
+    connection.execute("PRAGMA trusted_schema = OFF")
+    found = _scalar(connection, "PRAGMA quick_check(1)")
+    if found != "ok":
+        raise damaged(what, out, " ".join(str(found).split()))
+
+
 def _facts(what: str, out: Path, connection: sqlite3.Connection) -> dict[str, str]:
     """Return what the table `sweep` says, unless someone has been at the tables."""
     tables = connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")
     if not {"sweep", "trials"} <= {name for (name,) in tables}:
         raise damaged(what, out, "a table is missing")
     facts = dict(connection.execute("SELECT key, value FROM sweep"))
-    if not {"schema", "version", "configuration"} <= facts.keys():
+    known = {"schema", "version", "configuration"}
+    if not known <= facts.keys() or not all(isinstance(facts[name], str) for name in known):
         raise damaged(what, out, "what it is of is missing")
     return facts
 
@@ -308,11 +336,22 @@ def _configuration(what: str, out: Path, stored: dict[str, str]) -> dict[str, An
     """Return the canonical configuration that is stored, unless someone has been at it."""
     try:
         document = json.loads(stored["configuration"])
-    except ValueError:
+    except (ValueError, RecursionError):
         document = None
-    if not isinstance(document, dict) or not {"name", "kind", "grid"} <= document.keys():
+    if not isinstance(document, dict) or not _is_configuration(document):
         raise damaged(what, out, "its configuration is none")
     return document
+
+
+def _is_configuration(document: dict[str, Any]) -> bool:
+    """Whether a document has the form of a canonical configuration: texts, and lists of them."""
+    if not {"name", "kind", "grid"} <= document.keys():
+        return False
+    texts = [value for key, value in document.items() if key != "grid"]
+    grid = document["grid"]
+    if not isinstance(grid, dict) or not all(isinstance(axis, list) for axis in grid.values()):
+        return False
+    return all(isinstance(text, str) for text in itertools.chain(texts, *grid.values()))
 
 
 def _refuse_other(out: Path, connection: sqlite3.Connection, sweep: Sweep) -> None:
@@ -351,13 +390,25 @@ def _flat(configuration: dict[str, Any]) -> dict[str, str]:
 
 
 def _connect_to_read(out: Path) -> sqlite3.Connection:
-    address = f"file:{quote(str((out / FILE).resolve()))}?mode=ro"
-    log = out / f"{FILE}-wal"
-    if not os.access(out, os.W_OK) and not (log.exists() and log.stat().st_size):
-        # Without a log there are no writers, and SQLite need not make the files it would share
-        # with them, for which there is no place here.
-        address += "&immutable=1"
+    unfinished = any(_size(out / f"{FILE}{suffix}") for suffix in ("-wal", "-journal"))
+    if unfinished:
+        # What is in them belongs to the database; only a writer puts it there.
+        mode = "ro"
+    elif os.access(out, os.W_OK):
+        # SQLite makes the files that it shares with writers. One that may write removes them.
+        mode = "rw"
+    else:
+        # There is no writer, and no place for the files.
+        mode = "ro&immutable=1"
+    address = f"file:{quote(str((out / FILE).resolve()))}?mode={mode}"
     return sqlite3.connect(address, uri=True, timeout=_BUSY_SECONDS, isolation_level=None)
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
 
 
 def _identity(path: Path) -> tuple[int, int] | None:

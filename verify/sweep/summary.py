@@ -12,7 +12,7 @@ from rich.text import Text
 
 from verify.console import terminal
 from verify.decimals import ExactDecimal
-from verify.sampling import Proportion
+from verify.evidence.sampling import Proportion
 from verify.sweep.config import Cell, Sweep
 from verify.sweep.kinds import find_kind
 from verify.sweep.store import FILE, CellCounts

@@ -9,7 +9,7 @@ from numerics.arguments import InvalidArgumentError
 from numerics.one_step import OneStep, one_step
 from numerics.worst_case import worst_case_loss
 from verify.decimals import ExactDecimal
-from verify.instance import Instance, draw_instance
+from verify.instances.instance import Instance, draw_instance
 from verify.seeds import Streams
 
 __all__ = ["OneStepTrial", "measure", "outcome_of", "run_trials", "step_size"]

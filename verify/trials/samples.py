@@ -12,7 +12,7 @@ import numpy as np
 
 from numerics.arguments import InvalidArgumentError
 from numerics.one_step import Gradients, step_along
-from verify.instance import Instance, draw_instance
+from verify.instances.instance import Instance, draw_instance
 from verify.running.memory import WORKER_BYTES, embedding_bytes
 from verify.seeds import Streams
 from verify.trials.one_step import OneStepTrial, outcome_of
@@ -118,7 +118,7 @@ def measure_on_samples(
 
 
 def _gradients(rng: np.random.Generator, instance: Instance, n: int, method: Method) -> Gradients:
-    at = (instance.V, instance.theta, instance.theta_tilde, instance.support)
+    at = instance.arguments
     if method == "exact":
         from numerics.samples.empirical import empirical_gradient
 

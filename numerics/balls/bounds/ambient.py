@@ -7,18 +7,39 @@ of it is that of a coordinate on the sphere (docs/theorem2.md, section 6; ours).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Protocol
 
 from flint import arb
 
+from numerics.balls.arithmetic.exact import from_float
 from numerics.balls.bounds.events import capped
 from numerics.balls.bounds.slope_bounds import ScoreBounds, SlopeBounds, UnmetConditionError
 from numerics.balls.bounds.tails import coordinate_mass, coordinate_tail, sub_gaussian_threshold
-from numerics.balls.exact import from_float
 
-__all__ = ["Cell", "Slice", "alignment", "cells_between", "disturbance", "slices_between"]
+__all__ = ["AmbientBudget", "Cell", "Slice", "alignment", "disturbance", "slices_between"]
+
+
+class AmbientBudget(Protocol):
+    """The thresholds off the support, as in `numerics.balls.bounds.theorem2.Budget`."""
+
+    @property
+    def overlap(self) -> float:
+        """Bound of the overlap."""
+
+    @property
+    def cells(self) -> tuple[float, ...]:
+        """Ends of the cells of the overlap."""
+
+    @property
+    def support_level(self) -> float:
+        """Exponent of the bound for the noise along the support."""
+
+    @property
+    def ambient_level(self) -> float:
+        """Exponent of the bound for the noise along one ambient position."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +77,7 @@ def slices_between(ends: Sequence[float], m: int, scores: ScoreBounds) -> Iterat
         yield Slice(low, high, capped(2 * coordinate_mass(low, high, m)), scores.slopes(lean))
 
 
-def cells_between(ends: Sequence[float], m: int, rho_0: float) -> tuple[Cell, ...]:
+def _cells_between(ends: Sequence[float], m: int, rho_0: float) -> tuple[Cell, ...]:
     """Return the cells between ends that lead from -1 to the largest overlap.
 
     Raises
@@ -75,7 +96,13 @@ def cells_between(ends: Sequence[float], m: int, rho_0: float) -> tuple[Cell, ..
 
 
 def alignment(
-    d: int, m: int, slices: Iterable[Slice], cells: Sequence[Cell], losses: Iterable[arb]
+    d: int,
+    m: int,
+    budget: AmbientBudget,
+    scores: ScoreBounds,
+    slices: Sequence[Slice],
+    *,
+    needed: arb,
 ) -> arb:
     """Bound the chance that an ambient position is aligned with one head's push as its own is.
 
@@ -83,15 +110,26 @@ def alignment(
     ----------
     d, m : int
         Number of positions and embedding dimension.
-    slices : iterable of Slice
-        The slices.
-    cells : sequence of Cell
-        The cells.
-    losses : iterable of arb
-        For each slice nu: what a slope against an ambient position can lose there.
+    budget : AmbientBudget
+        Thresholds.
+    scores : ScoreBounds
+        What holds for the scores.
+    slices : sequence of Slice
+        The slices of the lean.
+    needed : arb
+        tau_a: the slope against an ambient position that is asked for.
+
+    Raises
+    ------
+    UnmetConditionError
+        If the cells of the budget leave some overlap out.
     """
+    cells = _cells_between(budget.cells, m, budget.overlap)
+    levels = {"support_level": budget.support_level, "ambient_level": budget.ambient_level}
     chance = arb(0)
-    for part, loss in zip(slices, losses, strict=True):
+    for part in slices:
+        # nu: what a slope against an ambient position can lose there.
+        loss = needed + disturbance(m, scores, part.bounds, **levels)
         within = arb(0)
         for cell in cells:
             lean = (2 - 2 * cell.high).sqrt() * part.low

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from flint import arb
 
+from numerics.balls.arithmetic.exact import from_float
 from numerics.balls.bounds.events import undersized
 from numerics.balls.bounds.slope_bounds import ScoreBounds, UnmetConditionError, require_positive
 from numerics.balls.bounds.tails import (
@@ -21,7 +22,6 @@ from numerics.balls.bounds.tails import (
     sub_gaussian_tail,
     sub_gaussian_threshold,
 )
-from numerics.balls.exact import from_float
 
 __all__ = ["ConverseBudget", "failure_lower"]
 

@@ -12,25 +12,19 @@ from itertools import pairwise
 
 from flint import arb
 
-from numerics.balls.bounds.ambient import (
-    Slice,
-    alignment,
-    cells_between,
-    disturbance,
-    slices_between,
-)
-from numerics.balls.bounds.events import HEADS, Event, capped, undersized
+from numerics.balls.arithmetic.exact import from_float, from_fraction
+from numerics.balls.bounds.ambient import Slice, alignment, slices_between
+from numerics.balls.bounds.events import HEADS, Event, bounded, capped
 from numerics.balls.bounds.frozen_margin import FrozenMargin
 from numerics.balls.bounds.sample_noise import SampleNoise
-from numerics.balls.bounds.slope_bounds import ScoreBounds, UnmetConditionError
+from numerics.balls.bounds.score_events import score_bounds, score_events
+from numerics.balls.bounds.slope_bounds import UnmetConditionError
 from numerics.balls.bounds.tails import (
     coordinate_tail,
     reciprocal_square_moment,
     sphere_peak,
     squares_threshold,
-    sub_gaussian_threshold,
 )
-from numerics.balls.exact import from_float, from_fraction
 
 __all__ = ["SampleBudget", "sample_failure_events"]
 
@@ -92,37 +86,24 @@ def sample_failure_events(
     tuple of Event
         As `numerics.balls.bounds.theorem2.failure_events`.
     """
-    too_small = undersized(d, m)
-    if too_small is not None:
-        return (too_small,)
-    try:
-        return tuple(_events(d, m, n, budget, by_range=by_range))
-    except UnmetConditionError as unmet:
-        return (Event(name=unmet.event, head=None, probability=arb(1), reason=unmet.condition),)
+    return bounded(d, m, _events(d, m, n, budget, by_range=by_range))
 
 
 def _events(d: int, m: int, n: int, budget: SampleBudget, *, by_range: bool) -> Iterator[Event]:
     sigma, rho_0 = from_float(budget.largest_score), from_float(budget.overlap)
-    sum_level, squares_level = from_float(budget.sum_level), from_float(budget.squares_level)
     inner, outer = budget.near, budget.slices
     if not (inner and len(outer) > 1 and min(inner) > 0 and outer[1] <= inner[-1] < 1):
         raise UnmetConditionError(
             "near margin", f"near={budget.near}: must lead from above 0 to slices[1] or beyond"
         )
     reach, samples = from_float(budget.near[-1]), arb(n)
-    h = sub_gaussian_threshold(arb(d - 2) / m, sum_level) / d
-    q = squares_threshold(d - 2, m, squares_level) / d
     # Frozen support scores can be larger than any score by this factor.
-    scores = ScoreBounds(d=d, sigma=sigma / (1 - reach**2).sqrt(), h=h, q=q)
+    scores = score_bounds(d, m, budget, sigma=sigma / (1 - reach**2).sqrt())
     noise = SampleNoise(scores, m, by_range=by_range)
     energy_level = from_float(budget.energy_level)
-    energy = (squares_threshold(d - 2, m, energy_level).sqrt() + reach * (q * d).sqrt()) ** 2
+    energy = (squares_threshold(d - 2, m, energy_level).sqrt() + reach * (scores.q * d).sqrt()) ** 2
     energy = energy / (1 - reach**2) + 1 + rho_0
-    yield Event(
-        name="largest score", head=None, probability=capped(2 * d * coordinate_tail(sigma, m))
-    )
-    yield Event(name="sum of scores", head=None, probability=capped(2 * (-sum_level).exp()))
-    yield Event(name="sum of squared scores", head=None, probability=capped((-squares_level).exp()))
+    yield from score_events(d, m, budget)
     yield Event(name="overlap", head=None, probability=capped(2 * coordinate_tail(rho_0, m)))
     yield Event(
         name="energy along the support", head=None, probability=capped((-energy_level).exp())
@@ -134,18 +115,7 @@ def _events(d: int, m: int, n: int, budget: SampleBudget, *, by_range: bool) -> 
     slices = tuple(slices_between(budget.slices, m, scores))
     far = capped(sum((_far(m, samples, each, margin) for each in slices[1:]), arb(0)))
     sampling = from_float(budget.sampling)
-    losses = (
-        sampling
-        + disturbance(
-            m,
-            scores,
-            each.bounds,
-            support_level=budget.support_level,
-            ambient_level=budget.ambient_level,
-        )
-        for each in slices
-    )
-    aligned = alignment(d, m, slices, cells_between(budget.cells, m, budget.overlap), losses)
+    aligned = alignment(d, m, budget, scores, slices, needed=sampling)
     ambient_energy_level = from_float(budget.ambient_energy_level)
     ambient_energy = 4 * squares_threshold(d - 3, m, ambient_energy_level) + 12
     sampled = capped((d - 2) * noise.tail(sampling, samples, ambient_energy))

@@ -7,10 +7,10 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from numerics.balls.arithmetic.precision import working_precision
 from numerics.balls.bounds.corollary3 import SampleBudget, sample_failure_events
 from numerics.balls.bounds.grids import cell_ends, quantile, slice_ends
 from numerics.balls.bounds.simplex import minimise
-from numerics.balls.precision import working_precision
 
 __all__ = ["best_sample_budget", "leading_samples"]
 

@@ -8,7 +8,19 @@ from typing import Literal
 
 from flint import arb
 
-__all__ = ["HEADS", "LEAST_D", "LEAST_M", "Event", "Head", "capped", "total", "undersized"]
+from numerics.balls.bounds.slope_bounds import UnmetConditionError
+
+__all__ = [
+    "HEADS",
+    "LEAST_D",
+    "LEAST_M",
+    "Event",
+    "Head",
+    "bounded",
+    "capped",
+    "total",
+    "undersized",
+]
 
 Head = Literal["theta", "theta_tilde"]
 HEADS: tuple[Head, Head] = ("theta", "theta_tilde")
@@ -37,6 +49,21 @@ class Event:
     head: Head | None
     probability: arb
     reason: str | None = None
+
+
+def bounded(d: int, m: int, events: Iterable[Event]) -> tuple[Event, ...]:
+    """Return the events of a theorem at some sizes.
+
+    All of them if every condition of the theorem holds; else one event with probability 1, the one
+    that cannot be excluded, and the condition that fails.
+    """
+    too_small = undersized(d, m)
+    if too_small is not None:
+        return (too_small,)
+    try:
+        return tuple(events)
+    except UnmetConditionError as unmet:
+        return (Event(name=unmet.event, head=None, probability=arb(1), reason=unmet.condition),)
 
 
 def undersized(d: int, m: int) -> Event | None:

@@ -13,9 +13,9 @@ import flint
 from flint import arb
 
 from numerics.arguments import integer_at_least
+from numerics.balls.arithmetic.exact import dyadic, upper_end
+from numerics.balls.arithmetic.precision import working_precision
 from numerics.balls.bounds.tails import coordinate_tail
-from numerics.balls.exact import dyadic, upper_end
-from numerics.balls.precision import working_precision
 
 __all__ = ["exact_coordinate_tail"]
 

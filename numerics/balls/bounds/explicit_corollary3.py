@@ -8,12 +8,12 @@ from fractions import Fraction
 from typing import SupportsIndex
 
 from numerics.arguments import InvalidArgumentError, integer_at_least
+from numerics.balls.arithmetic.exact import upper_end
+from numerics.balls.arithmetic.precision import working_precision
 from numerics.balls.bounds.corollary3 import SampleBudget, sample_failure_events
 from numerics.balls.bounds.corollary3_search import best_sample_budget, leading_samples
 from numerics.balls.bounds.events import Event, total, undersized
 from numerics.balls.bounds.explicit_theorem2 import MOST_D
-from numerics.balls.exact import upper_end
-from numerics.balls.precision import working_precision
 
 __all__ = ["ExplicitCorollary3", "explicit_corollary3"]
 

@@ -11,12 +11,12 @@ from typing import SupportsIndex
 from flint import arb
 
 from numerics.arguments import InvalidArgumentError, integer_at_least
+from numerics.balls.arithmetic.exact import lower_end, upper_digits, upper_end
+from numerics.balls.arithmetic.precision import working_precision
 from numerics.balls.bounds.converse import failure_lower
 from numerics.balls.bounds.events import Event, total, undersized
 from numerics.balls.bounds.theorem2 import Budget, failure_events
 from numerics.balls.bounds.theorem2_search import best_budget, best_converse_budget
-from numerics.balls.exact import lower_end, upper_digits, upper_end
-from numerics.balls.precision import working_precision
 
 __all__ = ["MOST_D", "ExplicitTheorem2", "explicit_theorem2"]
 

@@ -18,9 +18,9 @@ from functools import cached_property
 
 from flint import arb
 
+from numerics.balls.arithmetic.exact import from_fraction
+from numerics.balls.arithmetic.ternary import Ternary, less, less_equal
 from numerics.balls.bounds.tails import reciprocal_moment, reciprocal_square_moment
-from numerics.balls.exact import from_fraction
-from numerics.balls.ternary import Ternary, less, less_equal
 
 __all__ = ["ScoreBounds", "SlopeBounds", "UnmetConditionError", "require_positive"]
 

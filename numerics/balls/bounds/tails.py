@@ -28,8 +28,8 @@ import flint
 from flint import arb
 
 from numerics.arguments import InvalidArgumentError, integer_at_least
-from numerics.balls.exact import dyadic
-from numerics.balls.precision import working_precision
+from numerics.balls.arithmetic.exact import dyadic
+from numerics.balls.arithmetic.precision import working_precision
 
 __all__ = [
     "bernstein_tail",

@@ -14,24 +14,17 @@ from fractions import Fraction
 
 from flint import arb
 
-from numerics.balls.bounds.ambient import (
-    Slice,
-    alignment,
-    cells_between,
-    disturbance,
-    slices_between,
-)
-from numerics.balls.bounds.events import HEADS, Event, capped, undersized
-from numerics.balls.bounds.slope_bounds import ScoreBounds, UnmetConditionError
+from numerics.balls.arithmetic.exact import from_float, from_fraction
+from numerics.balls.bounds.ambient import Slice, alignment, slices_between
+from numerics.balls.bounds.events import HEADS, Event, bounded, capped
+from numerics.balls.bounds.score_events import score_bounds, score_events
+from numerics.balls.bounds.slope_bounds import ScoreBounds
 from numerics.balls.bounds.tails import (
     coordinate_tail,
     reciprocal_square_moment,
     sphere_peak,
-    squares_threshold,
     sub_gaussian_tail,
-    sub_gaussian_threshold,
 )
-from numerics.balls.exact import from_float, from_fraction
 
 __all__ = ["Budget", "failure_events"]
 
@@ -95,50 +88,23 @@ def failure_events(
         All of them if every condition of the theorem holds; else one event with probability 1,
         the one that cannot be excluded, and the condition that fails.
     """
-    too_small = undersized(d, m)
-    if too_small is not None:
-        return (too_small,)
-    try:
-        return tuple(_events(d, m, budget, scale=scale, tolerance=tolerance))
-    except UnmetConditionError as unmet:
-        return (Event(name=unmet.event, head=None, probability=arb(1), reason=unmet.condition),)
+    return bounded(d, m, _events(d, m, budget, scale=scale, tolerance=tolerance))
 
 
 def _events(
     d: int, m: int, budget: Budget, *, scale: Fraction | None, tolerance: Fraction
 ) -> Iterator[Event]:
     sigma, rho_0 = from_float(budget.largest_score), from_float(budget.overlap)
-    sum_level, squares_level = from_float(budget.sum_level), from_float(budget.squares_level)
-    scores = ScoreBounds(
-        d=d,
-        sigma=sigma,
-        h=sub_gaussian_threshold(arb(d - 2) / m, sum_level) / d,
-        q=squares_threshold(d - 2, m, squares_level) / d,
-    )
+    scores = score_bounds(d, m, budget, sigma=sigma)
     needed = _NeededSlopes.of(scores, budget, scale=scale, tolerance=tolerance)
-    yield Event(
-        name="largest score", head=None, probability=capped(2 * d * coordinate_tail(sigma, m))
-    )
-    yield Event(name="sum of scores", head=None, probability=capped(2 * (-sum_level).exp()))
-    yield Event(name="sum of squared scores", head=None, probability=capped((-squares_level).exp()))
+    yield from score_events(d, m, budget)
     yield Event(name="overlap", head=None, probability=coordinate_tail(rho_0, m))
     slices = tuple(slices_between(budget.slices, m, scores))
     near, *far = slices
     near_margin, small_lean = _near(d, m, near, rho_0, needed.support)
     yield Event(name="small lean", head=None, probability=small_lean)
     far_margin = capped(sum((_far(m, each, rho_0, needed.support) for each in far), arb(0)))
-    losses = (
-        needed.ambient
-        + disturbance(
-            m,
-            scores,
-            each.bounds,
-            support_level=budget.support_level,
-            ambient_level=budget.ambient_level,
-        )
-        for each in slices
-    )
-    aligned = alignment(d, m, slices, cells_between(budget.cells, m, budget.overlap), losses)
+    aligned = alignment(d, m, budget, scores, slices, needed=needed.ambient)
     support_noise = capped((-from_float(budget.support_level)).exp())
     ambient_noise = capped((d - 2) * (-from_float(budget.ambient_level)).exp())
     for head in HEADS:

@@ -12,12 +12,12 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from numerics.balls.arithmetic.precision import working_precision
 from numerics.balls.bounds.converse import ConverseBudget, failure_lower
 from numerics.balls.bounds.events import Event
 from numerics.balls.bounds.grids import cell_ends, quantile, slice_ends
 from numerics.balls.bounds.simplex import minimise
 from numerics.balls.bounds.theorem2 import Budget, failure_events
-from numerics.balls.precision import working_precision
 
 __all__ = ["best_budget", "best_converse_budget", "leading_order"]
 

@@ -12,7 +12,7 @@ from derivations.proof.evaluation import evaluate
 from derivations.proof.refusal import CheckError
 from derivations.zonotopes.walk import flip_gain, lean, require_terms_nonnegative, turn
 from derivations.zonotopes.zonotope import boundary
-from verify.strategies import rational_attention
+from verify.testing.strategies import rational_attention
 
 
 def _heads(d):

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from scipy.special import erf
 
 from numerics.arguments import InvalidArgumentError
+from numerics.balls.arithmetic.precision import working_precision
 from numerics.balls.attention_descent import MAPS, certify_descent
-from numerics.balls.precision import working_precision
 from numerics.enumeration import enumerate_loss
-from verify.strategies import instance_at
+from verify.testing.strategies import instance_at
 
 TOLERANCE = Fraction(1, 100)
 

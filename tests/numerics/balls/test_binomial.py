@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from numerics import binomial
 from numerics.arguments import InvalidArgumentError
+from numerics.balls.arithmetic.exact import upper_end
+from numerics.balls.arithmetic.precision import working_precision
 from numerics.balls.binomial import clopper_pearson
-from numerics.balls.exact import upper_end
-from numerics.balls.precision import working_precision
 
 LEVELS = [Fraction(1, 100), Fraction(1, 2), Decimal("0.95"), 1 - Fraction(1, 10**9)]
 

@@ -15,7 +15,7 @@ from numerics.arguments import InvalidArgumentError
 from numerics.balls import certificate
 from numerics.balls.certificate import certify_step, reevaluate_witness
 from numerics.balls.worst_case import Bracket
-from verify.strategies import instance_at
+from verify.testing.strategies import instance_at
 
 
 @dataclass(frozen=True)
@@ -63,6 +63,16 @@ def test_a_step_far_beyond_the_scale_of_theorem_2_does_not_blow_up():
     # exp(-10^37) has no fraction worth writing out: an outer bound takes its place.
     assert found.sup_loss[0] == 0
     assert 0 < found.sup_loss[1] <= Fraction(2, 2**65536)
+
+
+@pytest.mark.parametrize("exponent", [20, 400, 1000])
+def test_a_margin_without_end_is_cut_off(exponent):
+    # The tolerance is dyadic, the loss exp(-10^exponent): no radius is left that is worth counting.
+    theta = np.array([1.0, 0.0, -1.0])
+    instance = Instance(np.eye(3), theta, -theta, (0, 2), Fraction(10) ** exponent)
+    found = instance.certify(Fraction(1, 2))
+    assert found.verdict == "certified"
+    assert found.margin_bits == 1 << 20
 
 
 def test_rational_suprema_are_decided_exactly():

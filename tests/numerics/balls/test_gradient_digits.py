@@ -12,13 +12,14 @@ from flint import arb
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from numerics import multiprecision
+from numerics import settled_digits
 from numerics.arguments import InvalidArgumentError
 from numerics.balls import gradient_digits
+from numerics.balls.arithmetic.precision import working_precision
 from numerics.balls.gradient_digits import population_gradient_digits
-from numerics.balls.precision import working_precision
 from numerics.decimals import rational_digits
-from verify.strategies import instance_at, instances
+from numerics.multiprecision.gradient_digits import population_gradient_digits as witness
+from verify.testing.strategies import instance_at, instances
 
 C4 = np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, -1.0]])
 
@@ -45,7 +46,6 @@ def numbers(found):
 
 
 def check_against_the_witness(V, theta, theta_tilde, support, digits):
-    witness = multiprecision.population_gradient_digits
     found = population_gradient_digits(V, theta, theta_tilde, support, digits=digits)
     assert numbers(found) == numbers(witness(V, theta, theta_tilde, support, digits=digits))
     return found
@@ -111,8 +111,8 @@ def test_exact_zeros_are_printed_as_zero():
 
 def test_what_the_cap_leaves_open_is_null_with_a_reason(monkeypatch):
     monkeypatch.setattr(gradient_digits, "MAX_BITS", 128)
-    monkeypatch.setattr(gradient_digits, "MAX_GROUPS", 0)
-    monkeypatch.setattr(gradient_digits, "balanced", lambda *_: False)
+    monkeypatch.setattr(settled_digits, "MAX_GROUPS", 0)
+    monkeypatch.setattr(settled_digits, "balanced", lambda *_: False)
     # A constant column has component zero, and no ball around zero has a digit.
     V = np.array([[1.0, 1.0], [1.5, 1.0], [2.0, 1.0], [2.0, 1.0]])
     found = population_gradient_digits(V, [1.0, 0.0], [-1.0, 0.0], (0, 1))

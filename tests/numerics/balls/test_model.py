@@ -10,8 +10,9 @@ from flint import arb
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from numerics.balls.exact import lower_end, upper_end
-from numerics.balls.integer_matrix import IntegerMatrix
+from numerics.balls.arithmetic.exact import lower_end, upper_end
+from numerics.balls.arithmetic.integer_matrix import IntegerMatrix
+from numerics.balls.arithmetic.precision import working_precision
 from numerics.balls.model import (
     attention,
     dot,
@@ -21,10 +22,9 @@ from numerics.balls.model import (
     starts,
     step,
 )
-from numerics.balls.precision import working_precision
 from numerics.enumeration import enumerate_loss
-from numerics.multiprecision import numeric_gradient
-from verify.strategies import instances
+from numerics.multiprecision.differences import numeric_gradient
+from verify.testing.strategies import instances
 
 
 def rational(x):

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from numerics.balls import open_branch
-from numerics.balls.exact import lower_end, upper_end
+from numerics.balls.arithmetic.exact import lower_end, upper_end
+from numerics.balls.arithmetic.precision import working_precision
 from numerics.balls.model import HeadScores
 from numerics.balls.open_branch import enumerate_branch, search_branch
-from numerics.balls.precision import working_precision
 from numerics.balls.worst_case import (
     Generators,
     angle_order,
@@ -158,6 +158,15 @@ def test_bounds_hold_where_binary64_cannot_sort(seed, d):
         found = joined(opposite, equal)
     assert lower_end(found.attained) <= supremum + NEGLIGIBLE
     assert supremum - NEGLIGIBLE <= upper_end(found.bound)
+
+
+def test_edges_that_are_shorter_than_the_radii_hardly_widen_the_bracket():
+    # Curvatures of e^-8000 between vertices that are known to 2^-128.
+    scores = [0, -4000, 0, 0, -4001, 0]
+    with working_precision(128):
+        generators = Generators.of(*heads([scores, scores], 0), (0, 2))
+        for found in branches(generators):
+            assert upper_end(found.bound) <= lower_end(found.attained) * (1 + Fraction(1, 1 << 110))
 
 
 def logarithms(weights, bits=60):

@@ -114,7 +114,7 @@ def test_one_unit_is_never_closer_than_two_thirds():
         hidden = np.maximum(all_inputs(4) @ net.weights[0] + net.biases[0], 0)
         design = np.column_stack([hidden, np.ones(16)])
         target = label(all_inputs(4), (0, 1))
-        best, *_ = np.linalg.lstsq(design, target)
+        best, *_ = np.linalg.lstsq(design, target, rcond=None)
         losses.append(np.mean(np.square(design @ best - target)))
     # Least squares over 16 inputs: rounding of a few units.
     assert min(losses) == pytest.approx(2 / 3, abs=1e-12)

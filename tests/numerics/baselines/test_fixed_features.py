@@ -40,7 +40,7 @@ def literal_losses(table, k):
     losses = []
     for support in combinations(range(d), k):
         label = inputs[:, list(support)].prod(axis=1)
-        weights, *_ = np.linalg.lstsq(design, label)
+        weights, *_ = np.linalg.lstsq(design, label, rcond=None)
         losses.append(np.mean(np.square(design @ weights - label)))
     return np.array(losses)
 

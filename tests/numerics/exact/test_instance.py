@@ -10,6 +10,7 @@ from mpmath import MPContext
 
 from numerics.arguments import InvalidArgumentError
 from numerics.exact.instance import ExactInstance
+from numerics.multiprecision.model import exact_scores
 
 
 @given(
@@ -35,7 +36,7 @@ def test_scores_and_columns_are_exact(seed, d, m, exponent):
         assert column == [row[k] for row in rows]
     context = MPContext()
     context.prec = 30
-    for score, value in zip(found.scores, found.exact_scores(context)[0], strict=True):
+    for score, value in zip(found.scores, exact_scores(found, context)[0], strict=True):
         assert int(context.ldexp(value, -found.unit)) == score
     assert context.prec == 30
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from numerics.exact.zero import PositionGroups, balanced, numerator, vanishes
-from numerics.multiprecision import numeric_gradient
+from numerics.multiprecision.differences import numeric_gradient
 
 
 def derivatives(scores, scores_tilde, support, columns):

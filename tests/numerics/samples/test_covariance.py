@@ -14,7 +14,7 @@ from numerics.embeddings import sample_embeddings, uniform_direction
 from numerics.population import gradient
 from numerics.samples.covariance import sample_covariance, sample_variance
 from numerics.samples.moments import slope_moments
-from verify.strategies import CORNERS, adversarial_instances, instance_at, instances
+from verify.testing.strategies import CORNERS, adversarial_instances, instance_at, instances
 
 UNIT = 2.0**-53
 

@@ -16,7 +16,7 @@ from numerics.general_population import gradient as gradient_of
 from numerics.population import gradient
 from numerics.samples.empirical import empirical_gradient, empirical_slopes, packed_slopes
 from numerics.samples.signs import TILE, row_bytes
-from verify.strategies import instance_at
+from verify.testing.strategies import instance_at
 
 UNIT = 2.0**-53
 LENGTHS = [2, 3, 7, 8, 9, 63, 64, 65, 100, 128, 129]

@@ -12,7 +12,7 @@ from numerics.population import gradient
 from numerics.samples.covariance import sample_covariance, sample_variance
 from numerics.samples.empirical import empirical_gradient
 from numerics.samples.gaussian_surrogate import GaussianSurrogate, covariance_factor
-from verify.strategies import instance_at
+from verify.testing.strategies import instance_at
 
 UNIT = 2.0**-53
 

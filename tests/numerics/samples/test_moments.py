@@ -15,7 +15,7 @@ from numerics.arguments import InvalidArgumentError
 from numerics.attention import softmax
 from numerics.population import loss
 from numerics.samples.moments import slope_moments
-from verify.strategies import instance_at, rational_attention, supports
+from verify.testing.strategies import instance_at, rational_attention, supports
 
 UNIT = 2.0**-53
 CUMULANTS = {2: 1, 4: -2, 6: 16, 8: -272}

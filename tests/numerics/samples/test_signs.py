@@ -7,7 +7,7 @@ import pytest
 
 from numerics.arguments import InvalidArgumentError
 from numerics.samples.signs import TILE, SampleStream, packed_columns, row_bytes, skip_samples
-from verify.instance import draw_instance
+from verify.instances.instance import draw_instance
 from verify.seeds import Streams
 
 LENGTHS = [1, 2, 3, 7, 8, 9, 63, 64, 65, 100, 128, 129, 200]

@@ -15,8 +15,8 @@ from pkgutil import resolve_name
 import pytest
 
 from verify.claim import Evidence, Grade
-from verify.console.cli import main
-from verify.console.interruption import awaited, handled, hold, interruptible
+from verify.cli import main
+from verify.console.interruption import awaited, handled, hold, interruptible, is_remembered
 
 BOTH = pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 
@@ -172,8 +172,8 @@ BEFORE = {
     "sweep": "verify.sweep.config.read_config",
 }
 AFTER = {
-    "theorem2": "verify.commands.theorem2.sup_loss",
-    "corollary3": "verify.commands.corollary3.sup_loss",
+    "theorem2": "verify.commands.monte_carlo._sup_loss",
+    "corollary3": "verify.commands.monte_carlo._sup_loss",
     "compare": "verify.commands.compare._summary",
     "run": "verify.report.results.results_document",
     "sweep": "verify.sweep.summary.summarise",
@@ -184,7 +184,7 @@ AFTER = {
 def command(in_this_process, tmp_path: Path, monkeypatch, capsys):
     """Run a command, with its trials, in this process; return its exit code and its document."""
     del in_this_process
-    monkeypatch.setattr("verify.running.runner.check_cell", lambda *_: (EXACT, 0.0))
+    monkeypatch.setattr("verify.runner.check_cell", lambda *_: (EXACT, 0.0))
     config = tmp_path / "sweep.toml"
     config.write_text(SWEEP)
 
@@ -365,3 +365,60 @@ def test_waiting_for_a_locked_database_can_be_cut_short() -> None:
         writer.add("cell", [(0, None)])
         with pytest.raises(KeyboardInterrupt):
             writer.finish()
+
+
+@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGQUIT])
+def test_a_terminal_that_goes_away_is_an_interruption_too(number: int) -> None:
+    with handled(), pytest.raises(KeyboardInterrupt):
+        signal.raise_signal(number)
+
+
+def test_what_was_remembered_before_a_block_is_remembered_in_it() -> None:
+    with handled():
+        hold()
+        signal.raise_signal(signal.SIGTERM)
+        with handled():
+            assert is_remembered()
+            with pytest.raises(KeyboardInterrupt), interruptible():
+                pass
+        assert not is_remembered()
+
+
+def test_winding_up_is_left_alone_even_without_hold() -> None:
+    with handled():
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(signal.SIGINT)
+        assert is_remembered()
+
+
+def test_while_libraries_are_loaded_nothing_is_raised() -> None:
+    code = """
+import os, signal
+from verify.console.interruption import handled, interruptible, take_over
+take_over()
+for _ in range(3):
+    os.kill(os.getpid(), signal.SIGINT)
+with handled():
+    try:
+        with interruptible():
+            print("not reached")
+    except KeyboardInterrupt:
+        print("raised")
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "raised\n")
+
+
+def test_an_interruption_that_comes_out_as_another_error_is_one(capsys, monkeypatch) -> None:
+    from verify.commands import listing
+
+    def broken(_) -> None:
+        try:
+            signal.raise_signal(signal.SIGINT)
+        except KeyboardInterrupt:
+            raise ImportError("half loaded") from None
+
+    monkeypatch.setattr(listing, "execute", broken)
+    assert main(["list"]) == 3
+    assert capsys.readouterr().err == "interrupted\n"

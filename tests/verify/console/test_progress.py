@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from verify.console.cli import main
+from verify.cli import main
 from verify.console.progress import Progress
 
 
@@ -149,3 +149,20 @@ def test_latex_shows_a_bar_on_a_terminal_and_fills_no_log(capsys, monkeypatch) -
         out, err = capsys.readouterr()
         assert out.startswith("% xorverify ")
         assert (err == "") == silent
+
+
+def test_work_of_unknown_length_turns_a_spinner_on_a_terminal_only(capsys, monkeypatch) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    argv = ["theorem2", "--bound", "--d", "1e4", "--m", "512", "--eta-scale", "1e6", "--json"]
+    for terminal, extra, silent in (
+        (True, [], False),
+        (True, ["--quiet"], True),
+        (False, [], True),
+    ):
+        monkeypatch.setattr("sys.stderr.isatty", lambda terminal=terminal: terminal)
+        assert main([*argv, *extra]) == 0
+        out, err = capsys.readouterr()
+        json.loads(out)
+        assert (err == "") == silent
+        assert ("bounding the probability of failure" in err) != silent
+        assert err.rfind("\x1b[?25l") <= err.rfind("\x1b[?25h")

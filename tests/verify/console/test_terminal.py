@@ -22,7 +22,7 @@ from verify.claims import CLAIMS
 from verify.console.progress import Progress
 from verify.report.claim_page import print_claim
 from verify.report.tables import print_results
-from verify.running.runner import ClaimResult, Run
+from verify.runner import ClaimResult, Run
 from verify.sweep.summary import show_summary
 
 piece = Evidence(

@@ -10,11 +10,11 @@ import pytest
 from numerics.arguments import InvalidArgumentError
 from numerics.attention_maps import MAPS
 from numerics.training import Trajectory, descend, population_objective
-from verify.files.archives import add_arrays, read_archive
+from verify.files.archives import add_arrays, open_archive
 from verify.files.array_files import ArrayFile
 from verify.files.trajectory import load_trajectory, save_trajectory
-from verify.instance import Instance, save_instance
-from verify.strategies import instance_at
+from verify.instances.instance import Instance, save_instance
+from verify.testing.strategies import instance_at
 
 NAMES = ("start", "start_tilde", "losses", "theta", "theta_tilde")
 
@@ -150,5 +150,6 @@ def test_other_members_of_an_archive_are_left_alone(path: Path) -> None:
         add_arrays(archive, {"x": np.arange(3), "y": np.array(1.5)})
         archive.writestr("note.txt", "anything")
     file = ArrayFile(path, "what", "value", "kind")
-    found = read_archive(file, required=("x",), optional=("y", "z"))
+    with file.opened() as stream, open_archive(file, stream) as archive:
+        found = archive.arrays(required=("x",), optional=("y", "z"))
     assert {name: array.tolist() for name, array in found.items()} == {"x": [0, 1, 2], "y": 1.5}

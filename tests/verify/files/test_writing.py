@@ -63,3 +63,68 @@ def test_a_folder_that_cannot_be_is_refused(tmp_path: Path) -> None:
     for bad in (tmp_path / "file", tmp_path / "file" / "below", Path("/proc/none")):
         with pytest.raises(InvalidArgumentError, match=r"^out=.*cannot be written"):
             prepare_folder("out", bad)
+
+
+def test_a_file_that_may_only_be_read_is_not_replaced(tmp_path: Path, monkeypatch) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(b"old")
+
+    def refuse(*_: object) -> int:  # as the system does, but for root
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(os, "open", refuse)
+    for write in (check_writable, lambda what, path: write_atomically(what, path, print)):
+        with pytest.raises(InvalidArgumentError, match="Permission denied"):
+            write("out", path)
+    assert path.read_bytes() == b"old"
+
+
+def test_who_may_read_the_old_file_may_read_the_new_one(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.touch(mode=0o600)
+    write_atomically("out", path, lambda stream: stream.write(b"new"))
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize("moment", ["open", "chmod", "replace"])
+def test_an_interruption_at_any_moment_leaves_no_half(tmp_path: Path, monkeypatch, moment) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(b"old")
+    original = getattr(Path, moment)
+
+    def interrupted(*given: object, **options: object) -> object:
+        found = original(*given, **options)
+        if moment == "open":
+            found.close()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Path, moment, interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        write_atomically("out", path, lambda stream: stream.write(b"new"))
+    monkeypatch.undo()
+    assert path.read_bytes() in (b"old", b"new")
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_the_longest_name_can_be_written(tmp_path: Path) -> None:
+    for letter, count in (("x", 255), ("\N{GRINNING FACE}", 63)):
+        path = tmp_path / (letter * count)
+        write_atomically("out", path, lambda stream: stream.write(b"new"))
+        assert path.read_bytes() == b"new"
+
+
+def test_links_in_a_circle_and_names_too_long_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "loop").symlink_to("loop")
+    for bad in (tmp_path / "loop", tmp_path / ("x" * 256)):
+        for check in (check_writable, lambda what, path: write_atomically(what, path, print)):
+            with pytest.raises(InvalidArgumentError, match="cannot be written"):
+                check("out", bad)
+
+
+def test_a_working_folder_that_is_gone_is_refused(tmp_path: Path, monkeypatch) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    with pytest.raises(InvalidArgumentError, match="cannot be written"):
+        check_writable("out", Path("file"))

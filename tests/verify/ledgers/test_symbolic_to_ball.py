@@ -7,8 +7,8 @@ import pytest
 import sympy as sp
 from flint import arb
 
-from numerics.balls.exact import from_fraction, lower_end, upper_end
-from numerics.balls.precision import working_precision
+from numerics.balls.arithmetic.exact import from_fraction, lower_end, upper_end
+from numerics.balls.arithmetic.precision import working_precision
 from verify.ledgers.symbolic_to_ball import evaluate_in_balls, evaluate_real_in_balls, real_in_balls
 
 X, Y = sp.symbols("x y", real=True)

@@ -9,10 +9,10 @@ import sympy as sp
 from derivations import theorem2 as ledger
 from derivations.catalogue import load
 from derivations.population_step import constants as bound_constants
+from numerics.balls.arithmetic.precision import working_precision
 from numerics.balls.bounds.converse import failure_lower
 from numerics.balls.bounds.theorem2 import failure_events
 from numerics.balls.bounds.theorem2_search import best_budget, best_converse_budget
-from numerics.balls.precision import working_precision
 from verify.ledgers.theorem2_bound import ledger_lower, ledger_upper
 
 D, M = 10**6, 64

@@ -10,7 +10,7 @@ import pytest
 from verify.claim import ASSERTED, Evidence, Grade
 from verify.claims import CLAIMS
 from verify.report.results import results_document, write_report
-from verify.running.runner import ClaimResult, Run
+from verify.runner import ClaimResult, Run
 
 HOSTILE = "<script>alert('1')</script> & \"2\" <= {{ 3 }} | $x$ \\frac"
 

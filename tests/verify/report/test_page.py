@@ -11,11 +11,11 @@ import pytest
 
 from verify.claim import Grade
 from verify.claims import CLAIMS
-from verify.console.cli import _parser
+from verify.cli import _parser
 from verify.report.figures.report_figures import FIGURES
 from verify.report.html import render_page
 from verify.report.results import results_document, write_report
-from verify.running.runner import Run
+from verify.runner import Run
 
 VOID = {"input", "link", "meta"}
 
@@ -221,10 +221,10 @@ def test_the_summary_groups_the_claims_by_stance_and_verdict(written, tree) -> N
 @pytest.mark.parametrize(
     ("asserted", "disputed", "code", "said"),
     [
-        (Grade.EXACT, Grade.REFUTED, 0, "Every asserted claim is settled"),
-        (Grade.REFUTED, Grade.REFUTED, 1, "An asserted claim is refuted."),
-        (Grade.VACUOUS, Grade.REFUTED, 3, "Nothing asserted is refuted"),
-        (Grade.EXACT, Grade.SAMPLED, 3, "Nothing asserted is refuted"),
+        (Grade.EXACT, Grade.REFUTED, 0, "every asserted claim is settled"),
+        (Grade.REFUTED, Grade.REFUTED, 1, "an asserted claim is refuted."),
+        (Grade.VACUOUS, Grade.REFUTED, 3, "nothing asserted is refuted"),
+        (Grade.EXACT, Grade.SAMPLED, 3, "nothing asserted is refuted"),
     ],
 )
 def test_the_exit_code_is_explained(result, asserted, disputed, code, said) -> None:
@@ -232,7 +232,9 @@ def test_the_exit_code_is_explained(result, asserted, disputed, code, said) -> N
         "quick", 0, [result("zero-start", asserted), result("softmax-is-necessary", disputed)]
     )
     summary = text(rendered(run).find(".//section[@id='summary']/p"))
-    assert f"Asserted claims: 1 {asserted}. Disputed wordings: 1 {disputed}. {said}" in summary
+    assert f"Asserted claims: 1 {asserted}. Disputed wordings: 1 {disputed}. " in summary
+    # It says of which claims it speaks, as these are not all.
+    assert f"This report speaks of 2 of {len(CLAIMS)} claims: among them, {said}" in summary
     assert summary.endswith(f"The exit code is {code}.")
 
 
@@ -368,3 +370,11 @@ def test_a_report_is_the_same_bytes_every_time(tmp_path, result) -> None:
         pages.append([(path.name, path.read_bytes()) for path in files])
     assert pages[0] == pages[1]
     assert len(pages[0]) == 5
+
+
+def test_a_report_of_all_claims_speaks_of_all(result) -> None:
+    verdicts = {"asserted": Grade.EXACT, "disputed": Grade.REFUTED}
+    run = Run("quick", 0, [result(id_, verdicts[each.stance]) for id_, each in CLAIMS.items()])
+    summary = text(rendered(run).find(".//section[@id='summary']/p"))
+    assert "Every asserted claim is settled and none is refuted" in summary
+    assert "among them" not in summary

@@ -20,8 +20,8 @@ from numerics.binomial import clopper_pearson
 from numerics.population import gradient
 from verify.claims import CLAIMS
 from verify.claims.explicit_theorem2 import sufficient_width
-from verify.console.cli import main
-from verify.instance import draw_trial
+from verify.cli import main
+from verify.instances.instance import draw_trial
 from verify.report.figures import (
     attention_step,
     attention_training,

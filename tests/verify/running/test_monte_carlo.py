@@ -9,7 +9,7 @@ import pytest
 from numerics.arguments import InvalidArgumentError
 from verify.console.progress import Progress
 from verify.decimals import parse_decimal
-from verify.instance import Instance
+from verify.instances.instance import Instance
 from verify.running.monte_carlo import simulate
 from verify.seeds import Streams
 from verify.trials.one_step import measure, run_trials, step_size

@@ -183,3 +183,50 @@ def test_a_worker_killed_when_part_of_its_answer_has_come_takes_only_its_call() 
     found = results(die_amid_the_answer, 4, 2)
     assert [found[0], found[2]] == [b"\0"] * 2
     assert all(isinstance(found[n], Failure) and found[n].died for n in (1, 3))
+
+
+def test_workers_that_the_system_refuses_are_done_without(monkeypatch) -> None:
+    from verify.running import pool
+
+    started = []
+
+    class Scarce(pool._Worker):
+        def __init__(self) -> None:
+            if started:
+                raise OSError(24, "Too many open files")
+            started.append(True)
+            super().__init__()
+
+    monkeypatch.setattr(pool, "_Worker", Scarce)
+    assert dict(run_calls(square, [(n,) for n in range(5)], jobs=4)) == {n: n * n for n in range(5)}
+
+
+def test_without_any_worker_it_is_said_why(monkeypatch) -> None:
+    from verify.running import pool
+
+    def refuse() -> None:
+        raise OSError(11, "Resource temporarily unavailable")
+
+    monkeypatch.setattr(pool, "_Worker", refuse)
+    with pytest.raises(WorkersLostError, match=r"can be started: .*temporarily unavailable"):
+        list(run_calls(square, [(1,)], jobs=2))
+
+
+def own_path(_: int) -> tuple[str, set[int]]:
+    return os.environ.get("SHADOWED", ""), signal.pthread_sigmask(signal.SIG_BLOCK, ())
+
+
+def test_a_worker_takes_no_module_from_the_working_folder(tmp_path, monkeypatch) -> None:
+    for name in ("pickle", "signal", "socket", "struct"):
+        (tmp_path / f"{name}.py").write_text("import os; os.environ['SHADOWED'] = __file__\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("PYTHONSAFEPATH", raising=False)
+    ((_, found),) = run_calls(own_path, [(1,)], jobs=1)
+    assert found[0] == ""
+    assert "PYTHONSAFEPATH" not in os.environ
+
+
+def test_what_a_terminal_sends_to_all_is_for_the_parent() -> None:
+    ((_, found),) = run_calls(own_path, [(1,)], jobs=1)
+    assert {signal.SIGINT, signal.SIGHUP, signal.SIGQUIT} <= found[1]
+    assert signal.SIGTERM not in found[1]

@@ -1,4 +1,5 @@
 import json
+import os
 from fractions import Fraction
 from pathlib import Path
 
@@ -93,8 +94,11 @@ BAD = [
     (b"\xff", "config=PATH: is no TOML: it is not encoded in UTF-8"),
     ("d = " + "[" * 5000, "config=PATH: is no TOML: "),
     ("d = " + "1" * 5000, "config=PATH: is no TOML: "),
+    (in_sweep("name = 0x" + "f" * 10_000), "config=PATH: is no TOML: Cannot overwrite"),
+    ("[sweep]\nname = 0x" + "f" * 10_000 + "\n[grid]", "sweep.name=an integer of thousands"),
+    (in_sweep("trails = 5"), "sweep.trails=5: kind theorem2 has no such key"),
     (in_sweep("seed = 1\nseed = 1"), "config=PATH: is no TOML: Cannot overwrite a value"),
-    (" " * (1 << 20) + GOOD, "config=PATH: is longer than 1 MiB"),
+    (" " * (1 << 20) + GOOD, "config=PATH: cannot be read: it is longer than 1 MiB"),
     ("", "config=PATH: the table [sweep] is missing"),
     ("sweep = 1\ngrid = 2", "config=PATH: the table [sweep] is missing"),
     ("[sweep]", "config=PATH: the table [grid] is missing"),
@@ -164,9 +168,23 @@ def test_a_byte_order_mark_is_no_part_of_the_text(tmp_path) -> None:
 
 
 def test_a_device_without_end_is_refused() -> None:
-    with pytest.raises(InvalidArgumentError, match="config=/dev/zero: is longer than 1 MiB"):
+    refusal = "config=/dev/zero: cannot be read: it is no regular file"
+    with pytest.raises(InvalidArgumentError, match=refusal):
         read_config(Path("/dev/zero"))
 
 
 def test_the_example_can_be_read() -> None:
     assert len(read_config(EXAMPLE).cells) > 10
+
+
+def test_a_pipe_is_refused_and_not_waited_for(tmp_path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(InvalidArgumentError, match="it is no regular file"):
+        read_config(tmp_path / "pipe")
+
+
+def test_a_misspelt_key_is_mended(tmp_path) -> None:
+    with pytest.raises(InvalidArgumentError, match=r"did you mean trials\?$"):
+        read(tmp_path, GOOD.replace("[grid]", "trails = 5\n[grid]"))
+    with pytest.raises(InvalidArgumentError, match=r"did you mean eta_scale\?$"):
+        read(tmp_path, GOOD + "eta_scal = 5\n")

@@ -8,7 +8,7 @@ import pyarrow.parquet
 import pytest
 
 from numerics.arguments import InvalidArgumentError
-from verify.console.cli import main
+from verify.cli import main
 from verify.sweep import export
 from verify.sweep.config import Sweep
 from verify.sweep.export import FORMATS, check_export, export_rows

@@ -24,7 +24,8 @@ def sweep(**changes) -> Sweep:
 
 
 def good(trial: int, success: int = 1) -> tuple:
-    return (trial, None, *range(WIDTH - 1), success)
+    same_position = 0
+    return (trial, None, *range(WIDTH - 2), same_position, success)
 
 
 def bad(trial: int, error: str) -> tuple:
@@ -54,7 +55,7 @@ def test_a_result_takes_the_place_of_an_error(tmp_path) -> None:
         store.write([(CELLS[0], [good(1)])])
         counts = store.counts()[CELLS[0]]
         assert (counts.rows, counts.errors, counts.error) == (2, 1, "no")
-        assert counts.shares == {"same_position": 8, "success": 1}
+        assert counts.shares == {"same_position": 0, "success": 1}
         assert list(store.finished()) == [(CELLS[0], 1)]
 
 

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from numerics.arguments import InvalidArgumentError
-from verify.console.cli import main
+from verify.cli import main
 from verify.decimals import parse_decimal
-from verify.instance import draw_instance
+from verify.instances.instance import draw_instance
 from verify.seeds import Streams
 from verify.sweep.store import FILE
 from verify.trials.one_step import measure, run_trials, step_size

@@ -17,10 +17,10 @@ from numerics.embeddings import uniform_direction
 from numerics.general_population import gradient
 from numerics.samples.empirical import empirical_gradient
 from numerics.training import Trajectory, descend
-from verify.console.cli import main
-from verify.embedding_laws import pin_law
+from verify.cli import main
 from verify.files.trajectory import load_trajectory, save_trajectory
-from verify.instance import draw_instance
+from verify.instances.instance import draw_instance
+from verify.instances.laws import pin_law
 from verify.seeds import Streams
 from verify.sweep.checkpoints import checkpoint_path, discard_checkpoints, trajectory_path
 from verify.sweep.chunk import Chunk, run_chunk

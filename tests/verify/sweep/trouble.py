@@ -9,7 +9,7 @@ import sys
 import time
 from types import SimpleNamespace
 
-from verify.console.cli import main
+from verify.cli import main
 from verify.sweep.kinds import KINDS
 from verify.sweep.parameters import choice, integer, positive
 

@@ -1,8 +1,7 @@
-"""The comparison of attention maps: its search does what it says, its command what the contract."""
+"""The comparison of attention maps: its trial can be repeated, its command is the contract."""
 
 from __future__ import annotations
 
-import itertools
 import json
 import math
 import os
@@ -16,24 +15,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from numerics.arguments import InvalidArgumentError
 from numerics.attention_maps import find_map
-from numerics.embeddings import uniform_direction
-from numerics.training import descend, population_objective
-from verify.console.cli import main
-from verify.instance import draw_instance
+from numerics.step_size_search import SEARCH, Candidate
+from numerics.training import descend, population_objective, stopping_loss
+from verify.cli import main
+from verify.instances.starts import draw_start
 from verify.seeds import Streams
 from verify.trials import comparison
-from verify.trials.comparison import (
-    SEARCH,
-    Candidate,
-    compare_trial,
-    draw_start,
-    first_step_sizes,
-    read_start,
-    search_step_size,
-    stopping_loss,
-)
+from verify.trials.comparison import compare_trial
 
 
 def drawn(d: int, m: int, start: str, trial: int = 0):
@@ -44,105 +33,12 @@ def objective_of(instance, attention: str):
     return population_objective(instance.V, instance.support, attention=find_map(attention))
 
 
-def test_the_order_of_the_draws_is_support_V_theta_theta_tilde() -> None:
-    rng = Streams(4).trial(2)
-    first = draw_instance(rng, 5, 3, law="gaussian")
-    other = uniform_direction(rng, 3)
-    found = draw_start(Streams(4).trial(2), 5, 3, law="gaussian", start="independent")
-    assert found.support == first.support
-    assert np.array_equal(found.V, first.V)
-    assert np.array_equal(found.theta, first.theta)
-    assert np.array_equal(found.theta_tilde, other)
-    opposite = draw_start(Streams(4).trial(2), 5, 3, law="gaussian", start="antisymmetric")
-    assert np.array_equal(opposite.theta_tilde, -first.theta)
-
-
-@pytest.mark.parametrize("text", ["0.01", "0.1", "0.5", "1e-300", "0.3"])
-def test_the_stopping_loss_is_the_largest_number_at_most_the_tolerance(text: str) -> None:
-    tolerance = Fraction(text)
-    found = stopping_loss(tolerance)
-    assert Fraction(found) <= tolerance < Fraction(math.nextafter(found, 1))
-
-
 @pytest.mark.parametrize("text", ["1e309", "1e400"])
 def test_a_tolerance_beyond_binary64_is_one_that_every_loss_meets(capsys, text: str) -> None:
     request = ("--d", "4", "--m", "2", "--seeds", "1", "--attention", "linear", "--jobs", "1")
     found = document(capsys, *request, "--tolerance", text)
     assert found["tolerance"] == text
     assert [run["steps_to_tolerance"] for run in found["runs"]] == [0]
-
-
-def test_the_grid_covers_what_linear_and_softmax_attention_want() -> None:
-    sizes = first_step_sizes(256)
-    assert sizes[0] == pytest.approx(1e-6)
-    assert sizes[-2] < 1000 * 256**2 <= sizes[-1]
-    ratios = [b / a for a, b in itertools.pairwise(sizes)]
-    # Powers of ten in binary64 err by a unit or two.
-    assert ratios == pytest.approx([10**0.5] * len(ratios), rel=1e-14)
-
-
-@pytest.mark.parametrize(
-    ("attention", "start", "d", "m"),
-    [
-        ("softmax", "antisymmetric", 24, 12),
-        ("linear", "independent", 12, 24),
-        ("erf", "independent", 16, 8),
-    ],
-)
-def test_nothing_that_is_given_up_could_have_been_the_best(
-    attention: str, start: str, d: int, m: int
-) -> None:
-    """All step sizes that were tried, in full, without giving up on any."""
-    instance = drawn(d, m, start)
-    objective = objective_of(instance, attention)
-    steps, tolerance = 60, 0.01
-    candidates = search_step_size(objective, instance, steps=steps, tolerance=tolerance)
-    best = min(candidates, key=lambda each: each.rank)
-    whole = []
-    for each in candidates:
-        end = descend(
-            objective,
-            instance.theta,
-            instance.theta_tilde,
-            eta=each.eta,
-            steps=steps,
-            tolerance=tolerance,
-        )
-        loss = math.inf if end.diverged else float(end.losses[-1])
-        whole.append(Candidate(each.eta, end.steps, loss <= tolerance, loss))
-    assert min(whole, key=lambda each: each.rank) == best
-    assert [each.eta for each in candidates] == sorted({each.eta for each in candidates})
-    first = set(first_step_sizes(d))
-    finer = [each.eta for each in candidates if each.eta not in first]
-    assert len(candidates) - len(finer) == len(first)
-    # The refinement is around the best of the first step sizes, six to a decade.
-    centre = min((each for each in whole if each.eta in first), key=lambda each: each.rank).eta
-    expected = [centre * 10 ** (k / 6) for k in (-2, -1, 1, 2)]
-    assert finer == pytest.approx(expected, rel=1e-14)
-
-
-def test_the_rule_of_selection() -> None:
-    def best(*candidates: Candidate) -> float:
-        return min(candidates, key=lambda each: each.rank).eta
-
-    slow, fast = Candidate(1, 9, True, 0.001), Candidate(2, 5, True, 0.009)
-    assert best(slow, fast) == 2
-    assert best(slow, Candidate(3, 1000, False, 0.02)) == 1
-    assert best(Candidate(1, 1000, False, 0.5), Candidate(2, 1000, False, 0.4)) == 2
-    assert best(fast, Candidate(4, 5, True, 0.001)) == 4
-    assert best(fast, Candidate(1.5, 5, True, 0.009)) == 1.5
-    assert best(Candidate(1, 3, False, math.inf), Candidate(2, 1000, False, 0.9)) == 2
-
-
-def test_what_grows_a_thousandfold_is_given_up() -> None:
-    instance = drawn(64, 128, "independent")
-    candidates = search_step_size(
-        objective_of(instance, "erf"), instance, steps=200, tolerance=0.01
-    )
-    largest = candidates[-1]
-    assert largest.loss == math.inf
-    assert largest.steps < 5
-    assert not largest.reached
 
 
 def test_the_best_descent_can_be_repeated_from_what_is_reported() -> None:
@@ -192,11 +88,6 @@ def test_a_map_that_always_overflows_has_no_final_loss(monkeypatch) -> None:
     summary = _summary("linear", [found])
     assert summary["final_loss"] == {"median": None, "max": None}
     json.dumps([described, summary], allow_nan=False)
-
-
-def test_other_starts_are_refused() -> None:
-    with pytest.raises(InvalidArgumentError, match=r"^start=zero: must be one of antisymmetric"):
-        read_start("start", "zero")
 
 
 def document(capsys, *argv: str) -> dict:

@@ -7,7 +7,7 @@ import pytest
 
 from numerics.arguments import InvalidArgumentError
 from verify.console.progress import Progress
-from verify.instance import draw_instance
+from verify.instances.instance import draw_instance
 from verify.running.monte_carlo import simulate
 from verify.seeds import Streams
 from verify.trials import samples as sample_trial

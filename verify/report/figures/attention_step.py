@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from numerics.attention import softmax
 from numerics.one_step import one_step
-from verify.instance import draw_trial
+from verify.instances.instance import draw_trial
 from verify.report.figures.shipped import Row, Tables
 from verify.report.figures.style import COLOURS
 

@@ -11,7 +11,7 @@ from itertools import groupby
 from typing import TypeAlias
 
 from verify.decimals import ExactDecimal
-from verify.sampling import Proportion
+from verify.evidence.sampling import Proportion
 from verify.sweep.config import Cell, Sweep
 from verify.sweep.parameters import Value, canonical
 from verify.sweep.store import Store

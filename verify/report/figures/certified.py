@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import TypeVar
 
 from verify.console.progress import Progress
-from verify.running.pool import Failure, run_calls
+from verify.running.pool import Failure, WorkersLostError, run_calls
 
 __all__ = [
     "LEVELS",
@@ -172,12 +172,15 @@ class Computation:
     ) -> list[Result | None]:
         """Return what the function returned at each call, None where it failed."""
         results: list[Result | None] = [None] * len(calls)
-        with self._progress.track(len(calls)):
-            for i, outcome in run_calls(function, calls, jobs=self._jobs):
-                if isinstance(outcome, Failure):
-                    at = ", ".join(map(str, calls[i]))
-                    self.reasons.append(f"{function.__name__}({at}): {outcome.reason}")
-                else:
-                    results[i] = outcome
-                self._progress.advance("certified values")
+        try:
+            with self._progress.track(len(calls)):
+                for i, outcome in run_calls(function, calls, jobs=self._jobs):
+                    if isinstance(outcome, Failure):
+                        at = ", ".join(map(str, calls[i]))
+                        self.reasons.append(f"{function.__name__}({at}): {outcome.reason}")
+                    else:
+                        results[i] = outcome
+                    self._progress.advance("certified values")
+        except WorkersLostError as lost:
+            self.reasons.append(f"{function.__name__}: {lost}")
         return results

@@ -7,9 +7,9 @@ from fractions import Fraction
 from statistics import median
 from typing import TYPE_CHECKING
 
+from verify.evidence.sampling import Proportion
 from verify.report.figures.shipped import Tables
 from verify.report.figures.style import COLOURS
-from verify.sampling import Proportion
 from verify.seeds import Streams
 from verify.trials.one_step import run_trials
 

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from numerics.balls.exact import upper_digits
+from numerics.balls.arithmetic.exact import upper_digits
+from verify.evidence.sampling import Proportion
 from verify.report.figures.cells import CellResult, Slice, SweepResult, describe
 from verify.report.figures.certified import LEVELS, CertifiedColumn, Computation, certified_column
 from verify.report.figures.style import size_ticks, write_csv, write_figure
-from verify.sampling import Proportion
 from verify.sweep.parameters import canonical
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from numerics.balls.exact import upper_digits
+from numerics.balls.arithmetic.exact import upper_digits
 from verify.report.figures.cells import Slice, SweepResult, describe
 from verify.report.figures.certified import Computation, least_step
 from verify.report.figures.panels import Size, by_size, legend_below, panels
@@ -26,6 +26,8 @@ NEEDS: Sequence[str] = ("eta_scale",)
 _QUANTILES = (Fraction(1, 10), Fraction(1, 2), Fraction(9, 10))
 _LOSSES = {"sup_loss_upper": r"largest loss $(f - y)^2$ of an input"}
 _FLOOR = 1e-12  # smaller losses are drawn here; after a large step they are exp(-10^6) and less
+# Where the axis would leave binary64: nobody takes such a step to learn from it.
+_LEAST_SCALE, _LARGEST_SCALE = Fraction(1, 10**100), Fraction(10**100)
 _CEILING = 1e12  # larger ones are drawn here; those of a diverging descent end where binary64 does
 
 Step = tuple[Fraction, Fraction]
@@ -106,7 +108,10 @@ def draw(
     labels = {"x": r"step size $\eta / d^2$", "y": loss}
     for size, axes in panels(figure, list(found), **labels, title=title):
         known = [cell for cell in found[size] if cell.losses]
-        scales = [float(cell.number("eta_scale")) for cell in known]
+        scales = [
+            float(min(max(cell.number("eta_scale"), _LEAST_SCALE), _LARGEST_SCALE))
+            for cell in known
+        ]
         bands = [
             [min(max(loss, _FLOOR), _CEILING) for loss in _quantiles(cell.losses)] for cell in known
         ]

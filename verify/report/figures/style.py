@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import logging
 import shutil
 import subprocess
 import warnings
@@ -66,6 +67,8 @@ def check_matplotlib(what: str, value: object) -> None:
     InvalidArgumentError
         If matplotlib is missing; the message names the argument `what`.
     """
+    # Where it keeps its list of fonts, if it has no folder for that, is of no interest here.
+    logging.getLogger("matplotlib").setLevel(logging.ERROR)
     try:
         import matplotlib as mpl  # noqa: F401 - whether it can be imported is the question
     except ImportError:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 
 from numerics.attention_maps import find_map
-from verify.embedding_laws import check_law
+from numerics.training import stopping_loss
+from verify.instances.laws import check_law
+from verify.instances.starts import STARTS, read_start
 from verify.running.memory import WORKER_BYTES, embedding_bytes
 from verify.seeds import Streams
 from verify.sweep.named import ATTENTION, LAW
 from verify.sweep.parameters import Field, Values, choice, integer, positive
-from verify.trials.comparison import STARTS, compare_trial, read_start, stopping_loss
+from verify.trials.comparison import compare_trial
 
 __all__ = ["AXES", "COLUMNS", "NAME", "SETTINGS", "SHARES", "check", "run_trial", "worker_bytes"]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from verify.embedding_laws import check_law
+from verify.instances.laws import check_law
 from verify.running.memory import WORKER_BYTES, embedding_bytes
 from verify.seeds import Streams
 from verify.sweep.named import LAW

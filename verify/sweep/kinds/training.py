@@ -12,16 +12,24 @@ from pathlib import Path
 
 from numerics.arguments import InvalidArgumentError
 from numerics.attention_maps import AttentionMap, find_map
-from numerics.training import Objective, Trajectory, descend, population_objective, sample_objective
-from verify.embedding_laws import check_law
+from numerics.training import (
+    Objective,
+    Trajectory,
+    descend,
+    population_objective,
+    sample_objective,
+    stopping_loss,
+)
 from verify.files.trajectory import load_trajectory, save_trajectory
-from verify.instance import Instance
+from verify.instances.instance import Instance
+from verify.instances.laws import check_law
+from verify.instances.starts import STARTS, draw_start, read_start
 from verify.running.memory import WORKER_BYTES, embedding_bytes
 from verify.seeds import Streams
 from verify.sweep.checkpoints import checkpoint_path, trajectory_path
 from verify.sweep.named import ATTENTION, LAW
 from verify.sweep.parameters import Field, Values, choice, integer, positive
-from verify.trials.comparison import STARTS, draw_start, heads_of, read_start, stopping_loss
+from verify.trials.comparison import heads_of
 from verify.trials.one_step import step_size
 
 __all__ = [

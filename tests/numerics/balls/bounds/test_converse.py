@@ -17,17 +17,17 @@ from flint import arb
 from hypothesis import given
 from hypothesis import strategies as st
 
+from numerics.balls.arithmetic.exact import from_float
+from numerics.balls.arithmetic.precision import working_precision
 from numerics.balls.binomial import clopper_pearson
 from numerics.balls.bounds.converse import ConverseBudget, failure_lower
 from numerics.balls.bounds.events import total
 from numerics.balls.bounds.slope_bounds import ScoreBounds, UnmetConditionError
 from numerics.balls.bounds.theorem2 import failure_events
 from numerics.balls.bounds.theorem2_search import best_budget, best_converse_budget, leading_order
-from numerics.balls.exact import from_float
-from numerics.balls.precision import working_precision
 from numerics.embeddings import sample_embeddings, uniform_direction
-from numerics.one_step_slopes import one_step_slopes
-from numerics.support_slopes import draw_support_slopes
+from numerics.theorem2.slopes import one_step_slopes
+from numerics.theorem2.support_slopes import draw_support_slopes
 
 LEVEL = 1 - Fraction(1, 10**6)
 

@@ -21,14 +21,14 @@ from flint import arb
 from hypothesis import event, given
 from hypothesis import strategies as st
 
+from numerics.balls.arithmetic.exact import from_float
+from numerics.balls.arithmetic.precision import working_precision
 from numerics.balls.bounds.ambient import disturbance
 from numerics.balls.bounds.corollary3 import SampleBudget, sample_failure_events
 from numerics.balls.bounds.events import total
 from numerics.balls.bounds.frozen_margin import FrozenMargin
 from numerics.balls.bounds.sample_noise import SampleNoise
 from numerics.balls.bounds.slope_bounds import ScoreBounds
-from numerics.balls.exact import from_float
-from numerics.balls.precision import working_precision
 
 # The page's own list (its sections 3 and 4): five events of both heads, and nine of each.
 COMMON = (

@@ -8,10 +8,10 @@ from dataclasses import replace
 
 import pytest
 
+from numerics.balls.arithmetic.precision import working_precision
 from numerics.balls.bounds.corollary3 import sample_failure_events
 from numerics.balls.bounds.corollary3_search import best_sample_budget, leading_samples
 from numerics.balls.bounds.events import total
-from numerics.balls.precision import working_precision
 
 
 def failure(d, m, n, budget, **options):

@@ -11,10 +11,10 @@ from mpmath import mpf
 
 from numerics import sphere
 from numerics.arguments import InvalidArgumentError
+from numerics.balls.arithmetic.exact import lower_end, upper_end
+from numerics.balls.arithmetic.precision import working_precision
 from numerics.balls.bounds.exact_tails import exact_coordinate_tail
 from numerics.balls.bounds.tails import coordinate_tail
-from numerics.balls.exact import lower_end, upper_end
-from numerics.balls.precision import working_precision
 
 TINY = mpf(10) ** -60  # the references have 70 digits
 

@@ -8,12 +8,12 @@ from fractions import Fraction
 import pytest
 
 from numerics.arguments import InvalidArgumentError
+from numerics.balls.arithmetic.exact import upper_end
+from numerics.balls.arithmetic.precision import working_precision
 from numerics.balls.bounds.corollary3 import sample_failure_events
 from numerics.balls.bounds.events import total
 from numerics.balls.bounds.explicit_corollary3 import explicit_corollary3
 from numerics.balls.bounds.explicit_theorem2 import MOST_D
-from numerics.balls.exact import upper_end
-from numerics.balls.precision import working_precision
 
 QUARTER = Fraction(1, 4)
 

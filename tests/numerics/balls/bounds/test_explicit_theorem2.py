@@ -8,12 +8,12 @@ from itertools import pairwise
 import pytest
 
 from numerics.arguments import InvalidArgumentError
+from numerics.balls.arithmetic.exact import upper_end
+from numerics.balls.arithmetic.precision import working_precision
 from numerics.balls.bounds.events import total
 from numerics.balls.bounds.explicit_theorem2 import MOST_D, explicit_theorem2
 from numerics.balls.bounds.theorem2 import failure_events
 from numerics.balls.bounds.theorem2_search import leading_order
-from numerics.balls.exact import upper_end
-from numerics.balls.precision import working_precision
 
 
 @cache

@@ -17,11 +17,11 @@ from flint import arb
 from hypothesis import given
 from hypothesis import strategies as st
 
+from numerics.balls.arithmetic.exact import from_float
+from numerics.balls.arithmetic.precision import working_precision
 from numerics.balls.bounds.frozen_margin import FrozenMargin
 from numerics.balls.bounds.sample_noise import SampleNoise
 from numerics.balls.bounds.slope_bounds import ScoreBounds
-from numerics.balls.exact import from_float
-from numerics.balls.precision import working_precision
 
 # Sums of some hundred terms, in binary64; differences lose nothing that matters at these leans.
 ROUNDING = 1 + 1e-9

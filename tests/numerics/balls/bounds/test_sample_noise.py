@@ -17,10 +17,10 @@ from flint import arb
 from hypothesis import given
 from hypothesis import strategies as st
 
+from numerics.balls.arithmetic.exact import from_float
+from numerics.balls.arithmetic.precision import working_precision
 from numerics.balls.bounds.sample_noise import SampleNoise
 from numerics.balls.bounds.slope_bounds import ScoreBounds
-from numerics.balls.exact import from_float
-from numerics.balls.precision import working_precision
 from numerics.samples.moments import slope_moments
 
 # All truths are sums of terms of one sign and order, formed in binary64.

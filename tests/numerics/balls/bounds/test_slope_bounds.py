@@ -15,10 +15,10 @@ from flint import arb
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from numerics.balls.arithmetic.exact import from_float
+from numerics.balls.arithmetic.precision import working_precision
 from numerics.balls.bounds.slope_bounds import ScoreBounds, UnmetConditionError, require_positive
-from numerics.balls.exact import from_float
-from numerics.balls.precision import working_precision
-from verify.strategies import instances
+from verify.testing.strategies import instances
 
 # The truth is computed in binary64 from sums of at most 10^4 terms of order 1, divided by d.
 ROUNDING = 1e-12

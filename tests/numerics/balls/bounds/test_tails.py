@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 from mpmath import mpf
 
 from numerics.arguments import InvalidArgumentError
+from numerics.balls.arithmetic.exact import from_fraction, lower_end, upper_end
+from numerics.balls.arithmetic.precision import working_precision
 from numerics.balls.binomial import clopper_pearson
 from numerics.balls.bounds.exact_tails import exact_coordinate_tail
 from numerics.balls.bounds.tails import (
@@ -29,8 +31,6 @@ from numerics.balls.bounds.tails import (
     sub_gaussian_tail,
     sub_gaussian_threshold,
 )
-from numerics.balls.exact import from_fraction, lower_end, upper_end
-from numerics.balls.precision import working_precision
 
 BITS = st.sampled_from([4, 9, 64, 128])
 DIMENSIONS = st.sampled_from([3, 4, 5, 7, 20, 256, 10**4, 10**9])

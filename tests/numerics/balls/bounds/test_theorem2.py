@@ -16,11 +16,11 @@ from flint import arb
 from hypothesis import event, given
 from hypothesis import strategies as st
 
+from numerics.balls.arithmetic.exact import from_float
+from numerics.balls.arithmetic.precision import working_precision
 from numerics.balls.bounds.events import Event, total
 from numerics.balls.bounds.slope_bounds import ScoreBounds
 from numerics.balls.bounds.theorem2 import Budget, failure_events
-from numerics.balls.exact import from_float
-from numerics.balls.precision import working_precision
 
 TOLERANCE = Fraction(1, 100)
 

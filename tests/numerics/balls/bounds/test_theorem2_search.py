@@ -8,11 +8,11 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from numerics.balls.arithmetic.precision import working_precision
 from numerics.balls.bounds.converse import failure_lower
 from numerics.balls.bounds.events import total
 from numerics.balls.bounds.theorem2 import failure_events
 from numerics.balls.bounds.theorem2_search import best_budget, best_converse_budget, leading_order
-from numerics.balls.precision import working_precision
 
 TOLERANCE = Fraction(1, 100)
 

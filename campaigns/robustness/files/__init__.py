@@ -1,0 +1,1 @@
+"""Hostile files: what is done to the documents that commands read."""

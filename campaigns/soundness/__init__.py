@@ -1,0 +1,43 @@
+"""Soundness: random and adversarial instances, answered by the verifier and by brute force."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+__all__ = ["SUMMARY", "add_arguments", "execute"]
+
+SUMMARY = "random and adversarial instances: nothing certified, refuted or printed may be untrue"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the campaign's own options."""
+    parser.add_argument("--cases", type=int, help="how many cases, in place of the size")
+    parser.add_argument("--case", type=int, metavar="N", help="case N alone")
+    parser.add_argument(
+        "--findings",
+        type=Path,
+        default=Path("soundness-findings"),
+        help="folder for unsound cases (default: soundness-findings)",
+    )
+
+
+def execute(options: argparse.Namespace) -> int:
+    """Run the campaign, and return 0 if nothing was unsound and the campaign was not empty."""
+    from campaigns.page import write_figures
+    from campaigns.soundness.campaign import SIZES, Campaign
+
+    if options.case is not None:
+        return Campaign.of_one(options.seed, options.case, options.findings)
+    campaign = Campaign(options.seed, options.cases or SIZES[options.size], options.findings)
+    campaign.run(jobs=options.jobs)
+    figures = campaign.figures()
+    print(figures)
+    for failure in campaign.failures():
+        print(failure)
+    if options.docs and campaign.finished:
+        command = (
+            f"python -m campaigns soundness --cases {campaign.cases} --seed {options.seed} --docs"
+        )
+        write_figures("soundness", f"From `{command}`:\n\n{figures}")
+    return 0 if campaign.finished and not campaign.failures() else 1

@@ -1,0 +1,1 @@
+"""The parts of the antisymmetric start."""

@@ -1,0 +1,1 @@
+"""Balls as numbers: exact ends, working precision, three-valued comparison, exact products."""

@@ -1,0 +1,1 @@
+"""What V alone decides: how small the loss can be made, for all queries at once."""

@@ -1,0 +1,1 @@
+"""The model in mpmath: the witness that does not trust ball arithmetic."""

@@ -1,0 +1,1 @@
+"""How a cell of a claim earns its grade: by a derivation, by agreement, by a simulation."""

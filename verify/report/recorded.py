@@ -1,0 +1,216 @@
+"""A results.json read back: strictly, and without what varies from run to run.
+
+Two runs of one seed write the same bytes, but for the seconds that things took and the environment
+they ran in. Both stand under names of their own, wherever they stand, and nothing else does.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, TypeAlias
+
+from numerics.arguments import InvalidArgumentError
+from verify.claim import Grade
+from verify.files.strict_json import read_json
+from verify.report import FILES
+
+__all__ = ["VARYING", "RecordedClaim", "RecordedRun", "canonical", "load_results"]
+
+VARYING = frozenset({"environment", "seconds"})
+"""Names of entries that may differ between two runs of the same: where, and how long."""
+
+_Kinds: TypeAlias = Mapping[str, type | tuple[type, ...]]
+
+_RUN: _Kinds = {"version": str, "seed": int, "profile": str, "environment": dict, "claims": list}
+_CLAIM: _Kinds = {
+    "id": str,
+    "title": str,
+    "source": str,
+    "stance": str,
+    "verdict": str,
+    "evidence": list,
+    "seconds": (int, float),
+}
+_EVIDENCE: _Kinds = {
+    "cell": str,
+    "subject": str,
+    "method": str,
+    "grade": str,
+    "computed": str,
+    "claimed": str,
+}
+# What a piece of evidence need not have.
+_OPTIONAL: _Kinds = {
+    "margin": (int, float),
+    "precision": str,
+    "seed": int,
+    "trials": int,
+    "met": int,
+    "reason": str,
+}
+_GRADES = frozenset(map(str, Grade))
+_STANCES = frozenset({"asserted", "disputed"})
+_LONGEST = 1e12  # seconds
+
+
+@dataclass(frozen=True)
+class RecordedClaim:
+    """What a run recorded of a claim.
+
+    Parameters
+    ----------
+    entries : mapping
+        All entries but the id, the evidence and what varies; those that a later version added too.
+    cells : mapping
+        The entries of each piece of evidence, by the name of its cell.
+    seconds : float
+        How long the cells took together.
+    """
+
+    entries: Mapping[str, Any]
+    cells: Mapping[str, Mapping[str, Any]]
+    seconds: float
+
+
+@dataclass(frozen=True)
+class RecordedRun:
+    """What a run recorded.
+
+    Parameters
+    ----------
+    entries : mapping
+        Version, seed, profile, and what a later version added, but for what varies.
+    claims : mapping
+        The claims by their id.
+    environment : mapping
+        What it was computed with.
+    canonical : bytes
+        The document as `canonical` gives it.
+    """
+
+    entries: Mapping[str, Any]
+    claims: Mapping[str, RecordedClaim]
+    environment: Mapping[str, Any]
+    canonical: bytes
+
+
+def canonical(document: object) -> bytes:
+    """Return a JSON document without what varies from run to run, in the form it is written in.
+
+    Any document of this toolkit can be compared in this form; the order of entries is kept, as it
+    depends on nothing either.
+
+    Parameters
+    ----------
+    document : object
+        What ``--json`` prints, or what results.json holds.
+
+    Returns
+    -------
+    bytes
+        UTF-8.
+    """
+    text = json.dumps(_constant(document), indent=2, allow_nan=False, ensure_ascii=False)
+    return (text + "\n").encode()
+
+
+def load_results(what: str, path: Path) -> RecordedRun:
+    """Read the results of a run.
+
+    Parameters
+    ----------
+    what : str
+        The argument that named the file, for the refusal.
+    path : Path
+        A results.json, under any name, or a folder that holds one. Entries that are not known here
+        are kept: later versions add some.
+
+    Raises
+    ------
+    InvalidArgumentError
+        As `verify.files.strict_json.read_json`; or if the document is not what ``run`` writes.
+    """
+    # Path.is_dir fails where a name is too long.
+    file = path / FILES[0] if os.path.isdir(path) else path
+    document = read_json(what, file, FILES[0])
+    try:
+        return _read_run(document)
+    except _ForeignError as foreign:
+        reason = f"unreadable {FILES[0]}: not what run writes: {foreign}"
+        raise InvalidArgumentError(what, file, reason) from None
+
+
+class _ForeignError(Exception):
+    """The document is not what ``run`` writes, and why."""
+
+
+def _constant(value: Any) -> Any:
+    """Return a value without the entries that vary, at any depth."""
+    if isinstance(value, dict):
+        return {name: _constant(each) for name, each in value.items() if name not in VARYING}
+    if isinstance(value, list):
+        return [_constant(each) for each in value]
+    return value
+
+
+def _without(entries: Mapping[str, Any], names: set[str]) -> dict[str, Any]:
+    return {
+        name: _constant(value) for name, value in entries.items() if name not in names | VARYING
+    }
+
+
+def _read_run(document: Any) -> RecordedRun:
+    _check("the document", document, _RUN)
+    claims: dict[str, RecordedClaim] = {}
+    for each in document["claims"]:
+        _check(f"claim {len(claims)}", each, _CLAIM)
+        if each["id"] in claims:
+            raise _ForeignError(f"the claim {each['id'][:60]!r} is there twice")
+        claims[each["id"]] = _read_claim(each)
+    entries = _without(document, {"claims"})
+    return RecordedRun(entries, claims, document["environment"], canonical(document))
+
+
+def _read_claim(claim: Mapping[str, Any]) -> RecordedClaim:
+    where = f"claim {claim['id'][:60]!r}"
+    _among(where, "stance", claim["stance"], _STANCES)
+    _among(where, "verdict", claim["verdict"], _GRADES)
+    cells: dict[str, Mapping[str, Any]] = {}
+    for piece in claim["evidence"]:
+        _check(f"evidence {len(cells)} of {where}", piece, _EVIDENCE, _OPTIONAL)
+        name = piece["cell"]
+        _among(f"cell {name[:60]!r} of {where}", "grade", piece["grade"], _GRADES)
+        if name in cells:
+            raise _ForeignError(f"the cell {name[:60]!r} of {where} is there twice")
+        cells[name] = _without(piece, {"cell"})
+    if not 0 <= claim["seconds"] <= _LONGEST:
+        raise _ForeignError(f"the seconds of {where} are no duration")
+    return RecordedClaim(_without(claim, {"id", "evidence"}), cells, float(claim["seconds"]))
+
+
+def _check(
+    where: str,
+    found: object,
+    required: _Kinds,
+    optional: _Kinds = MappingProxyType({}),
+) -> None:
+    """Refuse what is no object, or lacks an entry, or has one of the wrong kind."""
+    if not isinstance(found, dict):
+        raise _ForeignError(f"{where} is no object")
+    for name, kind in {**required, **optional}.items():
+        if name not in found:
+            if name in required:
+                raise _ForeignError(f"{where} has no entry {name!r}")
+        # true and false are integers to Python, and to nobody else.
+        elif not isinstance(found[name], kind) or isinstance(found[name], bool):
+            raise _ForeignError(f"the entry {name!r} of {where} is of the wrong kind")
+
+
+def _among(where: str, name: str, value: str, known: frozenset[str]) -> None:
+    if value not in known:
+        raise _ForeignError(f"the {name} of {where} is none of {', '.join(sorted(known))}")

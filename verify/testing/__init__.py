@@ -1,0 +1,1 @@
+"""For property tests: instances and attention from small integers, and strategies over them."""
