@@ -7,6 +7,7 @@ from functools import partial
 
 from verify.claim import Cell, Claim, Evidence, Grade, Profile
 from verify.evidence.assumptions import SETTING
+from verify.evidence.certificate_kernels import heads_cell
 from verify.instances.instance import draw_instance
 from verify.seeds import Streams
 
@@ -73,9 +74,12 @@ def _name(d: int, m: int) -> str:
 
 
 def _cells(profile: Profile) -> tuple[Cell, ...]:
-    return tuple(
-        Cell(name=_name(d, m), check=partial(_prove, d, m), cost=cost)
-        for d, m, cost in _SIZES[profile]
+    return (
+        *(
+            Cell(name=_name(d, m), check=partial(_prove, d, m), cost=cost)
+            for d, m, cost in _SIZES[profile]
+        ),
+        heads_cell(),
     )
 
 

@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING
 
 from verify.claim import Cell, Claim, Evidence, Grade, Profile
 from verify.evidence.derivation import derivation_cell
+from verify.evidence.grid_kernels import grids_cell
 from verify.evidence.ledger_agreement import LEDGER_BITS, cross_check, events_agree
+from verify.evidence.rigged_obligations import obligations_cell
 from verify.seeds import Streams
 
 if TYPE_CHECKING:
@@ -265,6 +267,8 @@ def _explicit_cells(profile: Profile) -> tuple[Cell, ...]:
     return (
         *(derivation_cell(name, cost=3) for name in _LEDGERS),
         Cell(name=_SIGNS, check=_check_signs, cost=0.2),
+        obligations_cell(),
+        grids_cell(),
         *(
             Cell(name=_name(d, m), check=partial(_check_upper, d, m), cost=0.5)
             for d, m in _GRID[profile]

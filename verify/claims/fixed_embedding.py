@@ -13,6 +13,7 @@ import numpy as np
 from verify.claim import Cell, Claim, Evidence, Grade, Profile
 from verify.evidence.agreement import agreement_cell
 from verify.evidence.derivation import derivation_cell
+from verify.evidence.feature_kernels import columns_cell
 from verify.seeds import Streams
 
 if TYPE_CHECKING:
@@ -123,6 +124,7 @@ def _cells(profile: Profile) -> tuple[Cell, ...]:
     trials = _KERNEL_TRIALS[profile]
     return (
         derivation_cell("fixed_embedding", cost=1),
+        columns_cell(),
         *(
             Cell(name=_name(k, D), check=partial(_check_embeddings, k, D), cost=D**3 * 1e-5)
             for k, D in sizes

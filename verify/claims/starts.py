@@ -22,6 +22,7 @@ from numerics.training import stopping_loss
 from verify.claim import Cell, Claim, Evidence, Profile
 from verify.claims.theorem2 import TOLERANCE
 from verify.evidence.band import Band, band_evidence, grade_between
+from verify.evidence.descent_kernels import search_cell
 from verify.evidence.sampling import Proportion, bonferroni_level
 from verify.instances.starts import Start, draw_start
 from verify.seeds import Streams
@@ -99,9 +100,12 @@ def _check_learning(setting: _Learning, level: float, streams: Streams) -> Evide
 def _learning_cells(profile: Profile) -> tuple[Cell, ...]:
     settings = _LEARNING[profile]
     level = bonferroni_level(len(settings))
-    return tuple(
-        Cell(name=each.name, check=partial(_check_learning, each, level), cost=each.cost)
-        for each in settings
+    return (
+        *(
+            Cell(name=each.name, check=partial(_check_learning, each, level), cost=each.cost)
+            for each in settings
+        ),
+        search_cell(),
     )
 
 

@@ -131,6 +131,11 @@ def _forms_faults(rng: np.random.Generator) -> Faults:
         outside = Fraction(_volume([*basis, values]), _volume(basis) * len(inputs))
         if share != 1 - outside:
             yield f"lambda{place} = {share} at rows {rows}; {1 - outside} by enumeration"
+    # Single supports may be asked for in any order.
+    asked = [(j, i) for i, j in combinations(range(d), 2)]
+    told = form_space(np.array(rows, dtype=np.float64), asked).targets
+    if told != found.targets:
+        yield f"at rows {rows}: {told} for the supports {asked}"
 
 
 def _volume(functions: Sequence[Sequence[int]]) -> int:
@@ -156,10 +161,15 @@ def reach_cell() -> Cell:
 
 
 def _reach_faults(rng: np.random.Generator) -> Faults:
+    # At d = 2 there is one other embedding, and so one score to be below.
+    for d in (2, int(rng.integers(3, 6))):
+        yield from _reach_faults_at(rng, d)
+
+
+def _reach_faults_at(rng: np.random.Generator, d: int) -> Faults:
     from numerics.balls.reach.softmax_reach import softmax_reach
     from verify.ledgers.symbolic_to_ball import evaluate_real_in_balls
 
-    d = int(rng.integers(3, 6))
     V = sample_embeddings(rng, d, 3)
     exact = fmpq_mat([[fmpq(*x.as_integer_ratio()) for x in row] for row in V.tolist()])
     products = exact * exact.transpose()

@@ -84,6 +84,9 @@ def _grade_faults(rng: np.random.Generator) -> Faults:
     found, truth = grade_at_most(proportion, float(high)), _at_most(proportion, high)
     if found is not truth:
         yield f"{proportion} at most {high}: {found}, not {truth}"
+    always = Proportion(trials, trials, level)
+    if grade_at_most(always, 1.0) is not Grade.SAMPLED:
+        yield f"{always} at most 1: not sampled, though no proportion is above 1"
     slack = Fraction(int(rng.integers(1, 3)))
     found = grade_between(proportion, float(low), float(high), slack=float(slack))
     truth = _between(proportion, low, high, slack)
