@@ -10,6 +10,7 @@ import platform
 __all__ = ["describe_blas", "describe_environment", "package_versions", "version"]
 
 _PACKAGES = ("mpmath", "numba", "numpy", "python-flint", "scipy", "sympy")
+_OPTIONAL = ("equinox", "jax", "scikit-learn")  # without them some evidence rests on less
 
 
 def version() -> str:
@@ -25,13 +26,20 @@ def describe_environment() -> dict[str, object]:
         "machine": platform.machine(),
         "cores": os.cpu_count(),
         "blas": describe_blas(),
-        "packages": package_versions(),
+        "packages": package_versions() | {name: _version_if_installed(name) for name in _OPTIONAL},
     }
 
 
 def package_versions() -> dict[str, str]:
-    """Return the versions of the packages that compute."""
+    """Return the versions of the packages that compute, in every installation."""
     return {name: importlib.metadata.version(name) for name in _PACKAGES}
+
+
+def _version_if_installed(name: str) -> str | None:
+    try:
+        return importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        return None
 
 
 def describe_blas() -> str:

@@ -53,7 +53,7 @@ def derivation_cell(name: str, *, cost: float) -> Cell:
             grade=Grade.REFUTED if failed else grade,
             computed=f"{len(results) - len(failed)} of {len(results)} steps hold: "
             + ", ".join(found),
-            claimed="every step holds, for symbolic d",
+            claimed="no step fails; those by proof hold for symbolic d",
             precision="exact",
             reason="; ".join(f"step {each.number}: {each.detail}" for each in failed)
             or (None if counts[Method.PROOF] else "no step is a proof"),
