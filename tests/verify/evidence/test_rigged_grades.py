@@ -50,6 +50,16 @@ def test_a_rule_that_decides_what_is_open_is_found(monkeypatch, rule) -> None:
     assert evidence(grades_cell()).grade is Grade.REFUTED
 
 
+def test_a_rule_that_leaves_open_what_is_always_true_is_found(monkeypatch) -> None:
+    right = rigged_grades.grade_at_most
+    monkeypatch.setattr(
+        rigged_grades,
+        "grade_at_most",
+        lambda proportion, bound: Grade.UNDECIDED if bound >= 1 else right(proportion, bound),
+    )
+    assert evidence(grades_cell()).grade is Grade.REFUTED
+
+
 def test_a_band_without_its_slack_is_found(monkeypatch) -> None:
     right = rigged_grades.grade_between
     monkeypatch.setattr(
