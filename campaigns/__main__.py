@@ -19,6 +19,9 @@ class Campaign(Protocol):
     SUMMARY: str
     """The campaign in a line."""
 
+    PART_OPTIONS: tuple[str, ...]
+    """The options that choose a part of the work; its figures are not those of the page."""
+
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         """Declare the options that only this campaign has."""
 
@@ -47,9 +50,18 @@ def main(argv: Sequence[str] | None = None) -> int:
             "--docs", action="store_true", help=f"write the figures into docs/{name}.md"
         )
         campaign.add_arguments(command)
-        command.set_defaults(execute=campaign.execute)
+        command.set_defaults(execute=campaign.execute, part_options=campaign.PART_OPTIONS)
     options = parser.parse_args(argv)
+    _refuse_a_part(commands.choices[options.campaign], options)
     return cast(int, options.execute(options))
+
+
+def _refuse_a_part(command: argparse.ArgumentParser, options: argparse.Namespace) -> None:
+    """Exit with 2 if the figures of a part of the work would be written into the page."""
+    chosen = vars(options)
+    for name in options.part_options if options.docs else ():
+        if chosen[name] != command.get_default(name):
+            command.error(f"--docs needs the whole campaign: nothing is written with --{name}")
 
 
 if __name__ == "__main__":

@@ -5,9 +5,10 @@ from __future__ import annotations
 import argparse
 import sys
 
-__all__ = ["SUMMARY", "add_arguments", "execute"]
+__all__ = ["PART_OPTIONS", "SUMMARY", "add_arguments", "execute"]
 
 SUMMARY = "make formulas wrong one at a time, and see whether the claims notice"
+PART_OPTIONS = ("only", "file", "count", "list")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -21,10 +22,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(options: argparse.Namespace) -> int:
     """Run the campaign; return 0 if enough of the mutants that count are killed, else 1."""
+    from campaigns.mutants.baseline import BaselineError
     from campaigns.mutants.campaign import run
 
     try:
         return run(options)
-    except ValueError as refusal:
+    except (ValueError, BaselineError) as refusal:
         print(refusal, file=sys.stderr)
         return 2

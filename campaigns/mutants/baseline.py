@@ -11,18 +11,23 @@ from pathlib import Path, PurePosixPath
 from campaigns.mutants.crew import Crew
 from campaigns.mutants.formula_files import WINGS
 from campaigns.mutants.mutant import Mutant
-from campaigns.mutants.sandbox import CellTask, ListedCell, Sandbox
+from campaigns.mutants.sandbox import CellTask, GradedCell, ListedCell, Sandbox, Session
 from campaigns.mutants.source import Source
+from verify.claim import ASSERTED, Evidence, Grade, conclude
 
-__all__ = ["Baseline", "CellBaseline", "Reach", "cached_baseline"]
+__all__ = ["Baseline", "BaselineError", "CellBaseline", "Reach", "cached_baseline"]
 
 Lines = Mapping[str, Mapping[str, Mapping[str, Collection[int]]]]
 """Lines that were executed, by profile, claim and file."""
 
 _FIRST_PROFILE = "quick"
-_ERROR = "error"
+_PROVED_OR_SAMPLED = {Grade.EXACT, Grade.CERTIFIED, Grade.SAMPLED}
 # A cell without a mutant may take as long as this, whatever its claim says of its cost.
 _MOST_SECONDS = 1800.0
+
+
+class BaselineError(RuntimeError):
+    """A claim does not succeed without a mutant, so that no mutant could be judged by it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -142,8 +147,8 @@ def cached_baseline(
 
     Raises
     ------
-    RuntimeError
-        If a claim cannot be checked, or is in error, without a mutant.
+    BaselineError
+        If a claim cannot be checked without a mutant, or its verdict is no success.
     """
     if file.exists():
         read = json.loads(file.read_text(encoding="utf-8"))
@@ -191,10 +196,11 @@ def _measure(
     """Check the cells of one claim, in a process of their own."""
     tasks = [CellTask(claim=cell.claim, cell=cell.name, seconds=_MOST_SECONDS) for cell in listed]
     session = sandbox.check(tasks, profile=profile, seed=0, trace=True)
-    errors = [graded.reason for graded in session.graded if graded.grade == _ERROR]
-    if errors or session.broken or len(session.graded) != len(listed):
-        why = errors or session.broken or f"signal {session.died}"
-        raise RuntimeError(f"claim={listed[0].claim}: fails without a mutant: {why}")
+    failure = _failure(session, listed)
+    if failure is not None:
+        raise BaselineError(
+            f"claim={listed[0].claim}: no success at profile {profile} without a mutant: {failure}"
+        )
     cells = [
         CellBaseline(
             profile=profile,
@@ -212,3 +218,27 @@ def _measure(
         if numbers and PurePosixPath(file).parts[0] in WINGS
     }
     return cells, of_wings
+
+
+def _failure(session: Session, listed: Sequence[ListedCell]) -> str | None:
+    """Return why the claim whose cells were checked does not succeed, or None if it does."""
+    if session.broken is not None or len(session.graded) != len(listed):
+        return session.broken or f"signal {session.died} in {listed[len(session.graded)].name}"
+    verdict, decisive = conclude(map(_evidence, session.graded))
+    asserted = listed[0].stance == ASSERTED
+    if verdict in (_PROVED_OR_SAMPLED if asserted else {Grade.REFUTED}):
+        return None
+    why = f" by {decisive.cell}: {decisive.reason or decisive.computed}" if decisive else ""
+    return f"{listed[0].stance}, but {verdict}{why}"
+
+
+def _evidence(graded: GradedCell) -> Evidence:
+    return Evidence(
+        cell=graded.cell,
+        subject="cross-check" if graded.subject == "cross-check" else "statement",
+        method="",
+        grade=Grade(graded.grade),
+        computed=graded.computed,
+        claimed=graded.claimed,
+        reason=graded.reason,
+    )

@@ -67,12 +67,20 @@ _SIZES: Mapping[str, _Size] = {
 
 def run(options: argparse.Namespace) -> int:
     """Run the campaign as the options say; return 0 if enough mutants are killed, else 1."""
+    if options.count is not None and options.count < 1:
+        raise ValueError(f"count={options.count}: must be at least 1")
     size = _SIZES[options.size]
     sources = {file: (ROOT / file).read_bytes() for file in formula_files(ROOT)}
     mutants = {file: mutants_of(file, code) for file, code in sources.items()}
     by_id = {mutant.id: mutant for each in mutants.values() for mutant in each}
     explained = explanations(_EXPLAINED, by_id)
     sample = _chosen(options, size, mutants, by_id)
+    foreign = {mutant.file for mutant in sample} - set(size.files or mutants)
+    if foreign and not options.list:
+        raise ValueError(
+            f"file={min(foreign)}: not judged by the few claims of --size {options.size}; "
+            "add --size full"
+        )
     if options.list:
         for mutant in sample:
             print(mutant.id, mutant.change.operator, mutant.place, change_in_short(mutant))
@@ -81,7 +89,9 @@ def run(options: argparse.Namespace) -> int:
     considered = [mutant for file in size.files or mutants for mutant in mutants[file]]
     figures = Figures(considered, sample, verdicts, explained)
     print_figures(figures, terminal.console(sys.stdout))
-    if options.docs:
+    if options.docs and (options.size != "full" or not figures.all_finished):
+        _tell("docs: needs the whole sample of --size full, finished: nothing is written")
+    elif options.docs:
         write_figures("mutants", as_markdown(figures, seed=options.seed))
     return 0 if figures.goal_met else 1
 

@@ -10,7 +10,7 @@ from pathlib import Path
 __all__ = ["KINDS", "Explanation", "explanations"]
 
 KINDS = ("equivalent", "looser", "unreached")
-"""The same numbers; a bound that holds as well; nothing that a claim speaks of."""
+"""The same numbers; what refuses or proves less; nothing that a claim speaks of."""
 
 _KEYS = {"id", "where", "kind", "reason"}
 
@@ -22,8 +22,8 @@ class Explanation:
     Attributes
     ----------
     kind : {"equivalent", "looser", "unreached"}
-        Whether it computes the same; or something weaker that is still true; or whether it stands
-        in what no statement of a claim speaks of.
+        Whether it computes the same; or is stricter, so that it refuses or proves less and what it
+        proves is still true; or whether it stands in what no statement of a claim speaks of.
     where : str
         File, function and change, for a reader; the id decides.
     reason : str

@@ -14,17 +14,28 @@ from campaigns.mutants.baseline import Baseline, CellBaseline, Reach
 from campaigns.mutants.mutant import Mutant
 from campaigns.mutants.sandbox import CellTask, Sandbox, Session
 
-__all__ = ["KILLS", "Kill", "Verdict", "judge", "module_tests"]
+__all__ = ["KILLS", "REFUTED", "Kill", "Verdict", "judge", "module_tests"]
 
-KILLS = ("refuted", "error", "undecided", "import", "timeout", "died")
-"""How a mutant is killed: the grade that a cell gets instead of its own, and what prevents one."""
+REFUTED = "refuted"
+
+KILLS = (REFUTED, "regraded", "error", "undecided", "import", "timeout", "died")
+"""How a mutant is killed: the grade that a cell gets instead of its own, and what prevents one.
+
+A cell is regraded if it succeeds with another grade than its own, or where it is to be refuted.
+"""
 
 # What a cell may take with a mutant: so many times its own time, and some seconds.
 _TIMES, _SECONDS = 5.0, 20.0
 
-# A grade that is none of these, and not the cell's own, contradicts it as well.
-_REFUTED = "refuted"
-_OTHER_GRADES = {"vacuous": "undecided"}
+# Of the grades that are not kinds themselves.
+_KINDS = {
+    "exact": "regraded",
+    "certified": "regraded",
+    "sampled": "regraded",
+    "vacuous": "undecided",
+}
+# What a machine without memory, time or files can do to a cell by itself.
+_OF_MACHINE = ("import", "timeout", "died")
 _TIME_SIGNALS = (signal.SIGXCPU, signal.SIGALRM)
 _MOST_BROKEN_TESTS = 5
 
@@ -112,26 +123,16 @@ def judge(
     start = time.monotonic()
     concerned: set[str] = set()
     kill, last = None, None
-    with sandbox.mutated(mutant):
-        for profile in profiles:
-            claims = reach.claims(mutant, profile)
-            concerned.update(claims)
-            cells = baseline.tasks(claims, profile)
-            if not cells:
-                continue
-            tasks = [
-                CellTask(
-                    claim=cell.claim,
-                    cell=cell.cell,
-                    seconds=_TIMES * cell.seconds + _SECONDS,
-                    expected=cell.grade,
-                )
-                for cell in cells
-            ]
-            last = profile
-            kill = _kill(sandbox.check(tasks, profile=profile, seed=seed), cells)
-            if kill is not None:
-                break
+    for profile in profiles:
+        claims = reach.claims(mutant, profile)
+        concerned.update(claims)
+        cells = baseline.tasks(claims, profile)
+        if not cells:
+            continue
+        last = profile
+        kill = _first_kill(sandbox, mutant, cells, seed=seed)
+        if kill is not None:
+            break
     test = _failing_test(sandbox, mutant) if kill is None else None
     seconds = round(time.monotonic() - start, 1)
     return Verdict(
@@ -139,31 +140,74 @@ def judge(
     )
 
 
-def _kill(session: Session, cells: Sequence[CellBaseline]) -> Kill | None:
-    """Return what killed the mutant, if anything did."""
-    for cell, graded in zip(cells, session.graded, strict=False):
-        if graded.grade != cell.grade:
-            grade = _OTHER_GRADES.get(graded.grade, graded.grade)
-            return Kill(
-                kind=grade if grade in KILLS else _REFUTED,
-                claim=cell.claim,
-                cell=cell.cell,
-                evidence=graded.reason or f"{graded.computed}; claimed: {graded.claimed}",
-            )
-    if session.broken is not None:
-        return Kill(kind="import", evidence=session.broken)
-    if session.died:
-        cell = cells[len(session.graded)]
-        in_time = session.died not in _TIME_SIGNALS
-        return Kill(
-            kind="died" if in_time else "timeout",
+def _first_kill(
+    sandbox: Sandbox, mutant: Mutant, cells: Sequence[CellBaseline], *, seed: int
+) -> Kill | None:
+    """Return what kills the mutant in some cells of a profile, if anything does.
+
+    What may be the fault of the machine counts if the cell, on its own, fails with the mutant
+    again, and passes without it.
+    """
+    while cells:
+        with sandbox.mutated(mutant):
+            session = _checked(sandbox, cells, seed=seed)
+        kill = _kill(session, cells)
+        if kill is None or not _may_be_the_machine(kill, session):
+            return kill
+        passed = _passed(session, cells)
+        alone = cells[passed : passed + 1]
+        with sandbox.mutated(mutant):
+            again = _kill(_checked(sandbox, alone, seed=seed), alone)
+        if again is not None and _kill(_checked(sandbox, alone, seed=seed), alone) is None:
+            return again
+        cells = cells[passed + 1 :]
+    return None
+
+
+def _checked(sandbox: Sandbox, cells: Sequence[CellBaseline], *, seed: int) -> Session:
+    tasks = [
+        CellTask(
             claim=cell.claim,
             cell=cell.cell,
-            evidence=f"killed by {signal.Signals(session.died).name}"
-            if in_time
-            else f"no end within {_TIMES:g} times its time and {_SECONDS:g} s",
+            seconds=_TIMES * cell.seconds + _SECONDS,
+            expected=cell.grade,
         )
-    return None
+        for cell in cells
+    ]
+    return sandbox.check(tasks, profile=cells[0].profile, seed=seed)
+
+
+def _passed(session: Session, cells: Sequence[CellBaseline]) -> int:
+    """Return how many cells got their own grade: all that come before the one that kills."""
+    graded = zip(cells, session.graded, strict=False)
+    return sum(found.grade == cell.grade for cell, found in graded)
+
+
+def _may_be_the_machine(kill: Kill, session: Session) -> bool:
+    return kill.kind in _OF_MACHINE or session.graded[-1].of_machine
+
+
+def _kill(session: Session, cells: Sequence[CellBaseline]) -> Kill | None:
+    """Return what killed the mutant, if anything did."""
+    passed = _passed(session, cells)
+    if passed == len(cells):
+        return None
+    cell = cells[passed]
+    if passed < len(session.graded):
+        graded = session.graded[passed]
+        return Kill(
+            kind=_KINDS.get(graded.grade, graded.grade),
+            claim=cell.claim,
+            cell=cell.cell,
+            evidence=graded.reason or f"{graded.computed}; claimed: {graded.claimed}",
+        )
+    if session.broken is not None:
+        return Kill(kind="import", evidence=session.broken)
+    if session.died in _TIME_SIGNALS:
+        kind, evidence = "timeout", f"no end within {_TIMES:g} times its time and {_SECONDS:g} s"
+    else:
+        kind, evidence = "died", f"ended without an answer (signal {session.died})"
+    return Kill(kind=kind, claim=cell.claim, cell=cell.cell, evidence=evidence)
 
 
 def _failing_test(sandbox: Sandbox, mutant: Mutant) -> str | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import compileall
 import hashlib
+import importlib.metadata
 import json
 import os
 import py_compile
@@ -65,25 +66,34 @@ class CellTask:
 
 @dataclass(frozen=True, kw_only=True)
 class ListedCell:
-    """A cell that there is: its claim, its name, its rough seconds, the derivation it checks."""
+    """A cell that there is: its claim, its name, its rough seconds, the derivation it checks.
+
+    The stance is that of the claim.
+    """
 
     claim: str
     name: str
     cost: float
     derivation: str | None
+    stance: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class GradedCell:
-    """What a cell found, and the processor time it took; an exception has the grade of an error."""
+    """What a cell found, and the processor time it took; an exception has the grade of an error.
+
+    An exception is `of_machine` if it is one that memory or files can be to blame for.
+    """
 
     claim: str
     cell: str
+    subject: str
     grade: str
     computed: str
     claimed: str
     reason: str | None
     seconds: float
+    of_machine: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,13 +119,22 @@ class Session:
 
 
 def tree_hash(root: Path) -> str:
-    """Return a hash of the sources of the three wings."""
-    digest = hashlib.sha256()
-    for name in WINGS:
-        for path in sorted((root / name).rglob("*")):
-            if path.is_file() and "__pycache__" not in path.parts:
-                digest.update(path.relative_to(root).as_posix().encode() + b"\0")
-                digest.update(hashlib.sha256(path.read_bytes()).digest())
+    """Return a hash of all that a verdict depends on.
+
+    That is the three wings, their tests, the programs of this campaign, Python and the installed
+    packages; not the explanations, which are read when the verdicts are there.
+    """
+    digest = hashlib.sha256(sys.version.encode())
+    packages = {(each.name, each.version) for each in importlib.metadata.distributions()}
+    for name, version in sorted(packages):
+        digest.update(f"{name} {version}\0".encode())
+    folders = [root / name for name in (*WINGS, "tests")]
+    files = [path for folder in folders for path in folder.rglob("*")]
+    files += (root / "campaigns" / "mutants").glob("*.py")
+    for path in sorted(files):
+        if path.is_file() and "__pycache__" not in path.parts:
+            digest.update(path.relative_to(root).as_posix().encode() + b"\0")
+            digest.update(hashlib.sha256(path.read_bytes()).digest())
     return digest.hexdigest()[:16]
 
 

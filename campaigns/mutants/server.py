@@ -122,6 +122,7 @@ def _list_cells(runner: ModuleType, request: dict[str, Any], answers: TextIO) ->
                 "name": cell.name,
                 "cost": cell.cost,
                 "derivation": cell.derivation,
+                "stance": claim.stance,
             }
             _tell(answers, {"listed": listed})
 
@@ -134,6 +135,7 @@ def _check_cells(runner: ModuleType, request: dict[str, Any], answers: TextIO) -
         try:
             evidence, _ = runner.check_cell(claim, cell, request["profile"], request["seed"])
             found = {
+                "subject": evidence.subject,
                 "grade": str(evidence.grade),
                 "computed": evidence.computed,
                 "claimed": evidence.claimed,
@@ -141,7 +143,14 @@ def _check_cells(runner: ModuleType, request: dict[str, Any], answers: TextIO) -
             }
         except Exception as failure:  # as the runner does
             reason = f"{type(failure).__name__}: {failure}"
-            found = {"grade": "error", "computed": "nothing", "claimed": "", "reason": reason}
+            found = {
+                "subject": "statement",
+                "grade": "error",
+                "computed": "nothing",
+                "claimed": "",
+                "reason": reason,
+                "of_machine": isinstance(failure, MemoryError | OSError),
+            }
         found |= {"claim": claim, "cell": cell, "seconds": time.process_time() - start}
         _tell(answers, {"graded": found})
         if expected is not None and found["grade"] != expected:

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from campaigns.mutants.explained import KINDS, Explanation
 from campaigns.mutants.formula_files import WINGS, wing
-from campaigns.mutants.judge import KILLS, Verdict
+from campaigns.mutants.judge import KILLS, REFUTED, Verdict
 from campaigns.mutants.mutant import Mutant, squeezed
 from campaigns.mutants.operators import OPERATORS
 
@@ -22,6 +22,9 @@ GOAL = 0.95
 """The share of the mutants that count which the claims must kill."""
 
 _ALIVE = "alive"
+_LOOSER = "looser"
+# With a bound that holds, or a search that finds less, a cell may end like this: nothing is false.
+_NOT_PROVED = ("regraded", "undecided", "timeout")
 _HEADINGS = ("", "mutants", "drawn", *KILLS, _ALIVE, *KINDS)
 _SHOWN = 70  # characters of a change, and some around it
 
@@ -58,32 +61,44 @@ class Figures:
         return sum(self.outcome(mutant) in KILLS for mutant in self.finished)
 
     @property
+    def refuted(self) -> int:
+        """How many the claims killed by a counter-example, and not by an end without one."""
+        return sum(self.outcome(mutant) == REFUTED for mutant in self.finished)
+
+    @property
     def counting(self) -> int:
         """How many count: those that are killed, and those that are alive."""
         return sum(self.outcome(mutant) not in KINDS for mutant in self.finished)
 
     @property
+    def all_finished(self) -> bool:
+        """Whether all of the sample have a verdict."""
+        return len(self.finished) == len(self.sample)
+
+    @property
     def goal_met(self) -> bool:
-        """Whether all have a verdict, and enough of those that count are killed."""
-        whole = len(self.finished) == len(self.sample)
-        return whole and self.killed >= GOAL * self.counting
+        """Whether all have a verdict, some count, and enough of those that count are killed."""
+        enough = self.counting > 0 and self.killed >= GOAL * self.counting
+        return self.all_finished and enough
 
     @property
     def survivors(self) -> list[Mutant]:
-        """The mutants that the claims did not kill."""
+        """The mutants that are not counted as killed: alive, or left out."""
         return [mutant for mutant in self.finished if self.outcome(mutant) not in KILLS]
 
     def outcome(self, mutant: Mutant) -> str:
         """Return how the mutant was killed, ``alive``, or why it is left out.
 
-        A test that fails shows a mutant to be no equivalent one, whatever is said of it; but tests
-        may pin the value of a bound, so a looser one stays looser.
+        A kill, or a test that fails, shows a mutant to be no equivalent one, whatever is said of
+        it. But a looser one stays looser if cells come to less with it and refute nothing, or if
+        tests pin the value of a bound.
         """
         verdict = self.verdicts[mutant.id]
-        if verdict.kill is not None:
-            return verdict.kill.kind
         explanation = self.explained.get(mutant.id)
-        if explanation is None or (verdict.test is not None and explanation.kind != "looser"):
+        looser = explanation is not None and explanation.kind == _LOOSER
+        if verdict.kill is not None:
+            return _LOOSER if looser and verdict.kill.kind in _NOT_PROVED else verdict.kill.kind
+        if explanation is None or (verdict.test is not None and not looser):
             return _ALIVE
         return explanation.kind
 
@@ -108,13 +123,16 @@ class Figures:
     def summary(self) -> str:
         """Return the result in a line."""
         unfinished = len(self.sample) - len(self.finished)
-        share = f" ({self.killed / self.counting:.1%})" if self.counting else ""
         left = len(self.finished) - self.counting
         return (
-            f"{self.killed} of the {self.counting} mutants that count are killed{share}, "
-            f"goal {GOAL:.0%}; {left} are left out"
+            f"{self.killed} of the {self.counting} mutants that count are killed"
+            f"{self._share(self.killed)}, {self.refuted} by a refutation"
+            f"{self._share(self.refuted)}; goal {GOAL:.0%}; {left} are left out"
             + (f"; {unfinished} are not finished" if unfinished else "")
         )
+
+    def _share(self, part: int) -> str:
+        return f" ({part / self.counting:.1%})" if self.counting else ""
 
 
 def _members(group: str, mutants: Iterable[Mutant]) -> list[Mutant]:
@@ -173,7 +191,11 @@ def as_markdown(figures: Figures, *, seed: int) -> str:
                 _survivor(figures, mutant) for mutant in figures.survivors
             )
         )
-        lines += ["", "What the claims did not kill:", ""]
+        lines += [
+            "",
+            "What is not counted as killed:",
+            "",
+        ]
         lines += _markdown_table(("id", "place", "change", "outcome", "why"), rows)
     return "\n".join(lines)
 

@@ -19,9 +19,10 @@ from campaigns.reproducibility.leftovers import Leftovers, differences, leave
 from campaigns.reproducibility.subjects import Subject, subjects
 from campaigns.reproducibility.surroundings import AS_IT_IS, Surroundings, surroundings
 
-__all__ = ["SUMMARY", "Finding", "add_arguments", "execute", "repeat"]
+__all__ = ["PART_OPTIONS", "SUMMARY", "Finding", "add_arguments", "execute", "repeat"]
 
 SUMMARY = "same seed, same bytes: other workers, threads, hash seeds, folders"
+PART_OPTIONS = ("subject",)
 
 
 @dataclass(frozen=True)

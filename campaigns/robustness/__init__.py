@@ -21,9 +21,18 @@ from campaigns.page import write_figures
 from campaigns.robustness.attack import Attack, Found
 from verify.running.pool import Failure, run_calls
 
-__all__ = ["PARTS", "SUMMARY", "add_arguments", "attacks_of", "execute", "survive"]
+__all__ = [
+    "PARTS",
+    "PART_OPTIONS",
+    "SUMMARY",
+    "add_arguments",
+    "attacks_of",
+    "execute",
+    "survive",
+]
 
 SUMMARY = "hostile files, arguments and circumstances: one line, never a traceback or half a file"
+PART_OPTIONS = ("part",)
 PARTS = ("documents", "arguments", "processes")
 
 

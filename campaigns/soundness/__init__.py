@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 
-__all__ = ["SUMMARY", "add_arguments", "execute"]
+__all__ = ["PART_OPTIONS", "SUMMARY", "add_arguments", "execute"]
 
 SUMMARY = "random and adversarial instances: nothing certified, refuted or printed may be untrue"
+PART_OPTIONS = ("cases", "case")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -37,7 +39,9 @@ def execute(options: argparse.Namespace) -> int:
         print(failure)
     if options.docs and campaign.finished:
         command = (
-            f"python -m campaigns soundness --cases {campaign.cases} --seed {options.seed} --docs"
+            f"python -m campaigns soundness --size {options.size} --seed {options.seed} --docs"
         )
         write_figures("soundness", f"From `{command}`:\n\n{figures}")
+    elif options.docs:
+        print("docs: the campaign is not finished: nothing is written", file=sys.stderr)
     return 0 if campaign.finished and not campaign.failures() else 1

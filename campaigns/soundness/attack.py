@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 
+from campaigns.soundness.answers import Answers
 from campaigns.soundness.cases import Case
 from campaigns.soundness.checks.certificate import (
     decision,
@@ -16,12 +17,13 @@ from campaigns.soundness.checks.gradient import wrong_digits
 from campaigns.soundness.checks.other_attention import wrong_descent, wrong_floor, wrong_reach
 from campaigns.soundness.checks.worst_case import wrong_ball_bracket, wrong_binary64_bracket
 from campaigns.soundness.kinds import KINDS, case_at
+from campaigns.soundness.questions import RARELY
 from campaigns.soundness.truth import Truth
 from verify.running.pool import describe
 
 __all__ = ["CHECKS", "RARE_CHECKS", "Outcome", "attack", "attack_all"]
 
-Check = Callable[[Case, Truth], Iterable[str]]
+Check = Callable[[Case, Truth, Answers], Iterable[str]]
 
 CHECKS: Mapping[str, Check] = MappingProxyType(
     {
@@ -37,9 +39,7 @@ CHECKS: Mapping[str, Check] = MappingProxyType(
 RARE_CHECKS: Mapping[str, Check] = MappingProxyType(
     {"descent": wrong_descent, "floor": wrong_floor, "reach": wrong_reach}
 )
-"""What one case in eight of every kind is put to."""
-
-_RARELY = 8
+"""What one case in `RARELY` of every kind is put to: they take as long as all others together."""
 
 
 @dataclass(frozen=True)
@@ -56,12 +56,15 @@ class Outcome:
         "certified", "refuted", "undecided", or "error" if there was none.
     wrong : tuple of str
         What is unsound.
+    answers : Answers
+        What was asked and what was answered.
     """
 
     kind: str
     number: int
     verdict: str
     wrong: tuple[str, ...]
+    answers: Answers = field(default_factory=Answers)
 
 
 def attack(case: Case) -> Outcome:
@@ -69,20 +72,20 @@ def attack(case: Case) -> Outcome:
 
     An exception counts as unsound: instances of finite numbers are answered.
     """
-    truth = Truth(case)
+    truth, answers = Truth(case), Answers()
     try:
-        verdict, wrong = decision(case, truth)
+        verdict, wrong = decision(case, truth, answers)
     except Exception as failure:
         verdict, wrong = "error", [f"certify raised {describe(failure)}"]
     checks = dict(CHECKS)
-    if case.number // len(KINDS) % _RARELY == 0:
+    if case.number // len(KINDS) % RARELY == 0:
         checks |= RARE_CHECKS
     for name, check in checks.items():
         try:
-            wrong += check(case, truth)
+            wrong += check(case, truth, answers)
         except Exception as failure:
             wrong.append(f"{name} raised {describe(failure)}")
-    return Outcome(case.kind, case.number, verdict, tuple(wrong))
+    return Outcome(case.kind, case.number, verdict, tuple(wrong), answers)
 
 
 def attack_all(seed: int, start: int, stop: int) -> list[Outcome]:

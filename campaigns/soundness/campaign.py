@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from fractions import Fraction
 from pathlib import Path
 
 from campaigns.soundness.attack import Outcome, attack, attack_all
 from campaigns.soundness.kinds import KINDS, case_at
+from campaigns.soundness.questions import QUESTIONS
 from campaigns.soundness.truth import Truth
 from numerics.balls.arithmetic.exact import upper_digits, upper_end
 from numerics.balls.binomial import clopper_pearson
@@ -29,6 +30,10 @@ _VERDICTS = ("certified", "refuted", "undecided")
 _LEVEL = Fraction(9, 10)
 # A kind with fewer cases says nothing about its share.
 _ENOUGH = 20
+# Nor does a question that was put less often, except in a campaign of so many cases.
+_ENOUGH_TIMES = 100
+_ENOUGH_CASES = 1_000
+_ANSWERS = "How often each question was put, in how many cases, and how often it was answered:"
 
 
 class Campaign:
@@ -50,6 +55,9 @@ class Campaign:
         self._findings = findings
         self._verdicts: Counter[tuple[str, str]] = Counter()
         self._unsound: Counter[str] = Counter()
+        self._put: Counter[str] = Counter()
+        self._times: Counter[str] = Counter()
+        self._answered: Counter[str] = Counter()
         self._lost: list[str] = []
 
     @classmethod
@@ -84,6 +92,9 @@ class Campaign:
         """Tally outcomes, and save the unsound ones."""
         for outcome in outcomes:
             self._verdicts[outcome.kind, outcome.verdict] += 1
+            self._put.update(outcome.answers.asked.keys())
+            self._times.update(outcome.answers.asked)
+            self._answered.update(outcome.answers.answered)
             if outcome.wrong:
                 self._unsound[outcome.kind] += 1
                 self._save(outcome)
@@ -106,10 +117,27 @@ class Campaign:
                     f"{kind}: {undecided} of {asked} undecided, more than {float(limit):.0%}:"
                     " the campaign says little"
                 )
-        return failures + self._lost
+        return failures + list(self._silent()) + self._lost
+
+    def _silent(self) -> Iterator[str]:
+        """Yield the questions that were seldom put, and those that were seldom answered."""
+        cases = self._verdicts.total()
+        for name, question in QUESTIONS.items():
+            put, times, answered = (x[name] for x in (self._put, self._times, self._answered))
+            if cases >= _ENOUGH_CASES and put < question.cases * cases:
+                yield (
+                    f"{name}: put in {put} of {cases} cases, fewer than"
+                    f" {_percent(question.cases)}: the campaign says little"
+                )
+            judged = times >= _ENOUGH_TIMES or cases >= _ENOUGH_CASES
+            if judged and answered < question.answered * times:
+                yield (
+                    f"{name}: {answered} of {times} answered, fewer than"
+                    f" {_percent(question.answered)}: the campaign says little"
+                )
 
     def figures(self) -> str:
-        """Return the table in Markdown."""
+        """Return the table of the cases in Markdown, and under it that of the answers."""
         lines = [
             "| kind | what is special | cases | " + " | ".join(_VERDICTS) + " | unsound |",
             "| --- | --- | --: | --: | --: | --: | --: |",
@@ -126,7 +154,17 @@ class Campaign:
                     f" Of cases drawn in this way, a share of at most {upper_digits(share, 2)} is"
                     " unsound, at 95% (Clopper and Pearson)."
                 )
-        return "\n".join([*lines, "", text])
+        return "\n".join([*lines, "", text, "", _ANSWERS, "", *self._answers()])
+
+    def _answers(self) -> Iterator[str]:
+        """Yield the lines of the table of what was asked and what was answered."""
+        titles = ("question", "cases", "asked", "answered", "at least", "silence", "not all cases")
+        yield f"| {' | '.join(titles)} |"
+        yield "| --- | --: | --: | --: | --: | --- | --- |"
+        for name, question in QUESTIONS.items():
+            counts = (self._put[name], self._times[name], self._answered[name])
+            cells = [name, *(f"{n:,}" for n in counts), _percent(question.answered)]
+            yield f"| {' | '.join([*cells, question.silence, question.absence])} |"
 
     def _row(self, name: str, title: str, kinds: Sequence[str]) -> str:
         cells = [sum(self._asked(kind) for kind in kinds)]
@@ -147,7 +185,7 @@ class Campaign:
         save_instance(
             "findings", instance, Instance(case.V, case.theta, case.theta_tilde, case.support)
         )
-        numbers = f"--eta {truth.eta} --tolerance {truth.tolerance}"
+        numbers = f"--eta {truth.eta_text} --tolerance {truth.tolerance_text}"
         document = {
             "kind": case.kind,
             "wrong": outcome.wrong,
@@ -156,3 +194,7 @@ class Campaign:
             "gradient": f"xorverify gradient {instance} --digits {case.digits} --json",
         }
         stem.with_suffix(".json").write_text(json.dumps(document, indent=1) + "\n")
+
+
+def _percent(share: Fraction) -> str:
+    return f"{float(100 * share):g}%"

@@ -79,6 +79,11 @@ class Case:
     nearness: int = 8
     route: str = "kernel"
 
+    @property
+    def band(self) -> str:
+        """Whether radii are as large as the numbers at that precision, or may be small."""
+        return "below 32 bits" if self.low_bits < 32 else "32 to 100 bits"
+
     def random(self) -> np.random.Generator:
         """Return a stream of its own for what a check draws."""
         return np.random.default_rng([self.seed, self.number, 1])

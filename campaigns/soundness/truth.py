@@ -16,7 +16,6 @@ from campaigns.soundness.after_step import AfterStep, Estimate, after_step
 from campaigns.soundness.before_step import Scored
 from campaigns.soundness.cases import Case, Near
 from campaigns.soundness.rounding import rounded
-from verify.decimals import ExactDecimal, parse_positive
 
 __all__ = ["Truth", "UnresolvedError"]
 
@@ -42,25 +41,30 @@ class Truth:
     ----------
     scored : Scored
         The instance in integers.
-    eta, tolerance : ExactDecimal
-        Step size and tolerance, the latter worked out if it was given by the largest loss.
+    eta_text, tolerance_text : str
+        Step size and tolerance as the verifier is to read them, the latter worked out if it was
+        given by the largest loss.
+    eta, tolerance : Fraction
+        The same, not read by a parser of the verifier.
     """
 
     def __init__(self, case: Case) -> None:
         self.scored = Scored.of(case.V, case.theta, case.theta_tilde, case.support)
-        self.eta = parse_positive("eta", case.eta)
+        self.eta_text = case.eta
+        self.eta = Fraction(case.eta)
         self._steps: list[AfterStep] = []
-        self.tolerance = (
+        self.tolerance_text = (
             self._beside_the_supremum(case.tolerance)
             if isinstance(case.tolerance, Near)
-            else parse_positive("tolerance", case.tolerance)
+            else case.tolerance
         )
+        self.tolerance = Fraction(self.tolerance_text)
 
     def step(self, level: int = 0) -> AfterStep:
         """Return the state after the step, at one of the accuracies."""
         while len(self._steps) <= level:
             accuracy = _ACCURACIES[len(self._steps)]
-            self._steps.append(after_step(self.scored, self.eta.value, accuracy))
+            self._steps.append(after_step(self.scored, self.eta, accuracy))
         return self._steps[level]
 
     def supremum_side(self, x: Fraction) -> int:
@@ -101,7 +105,7 @@ class Truth:
             return 1
         return self.resolve(lambda step: of(step).side(x))
 
-    def _beside_the_supremum(self, near: Near) -> ExactDecimal:
+    def _beside_the_supremum(self, near: Near) -> str:
         largest = self.step().supremum().near(1 << 15)
         mantissa, exponent = 1, _LEAST_EXPONENT
         if largest is not None:
@@ -109,4 +113,4 @@ class Truth:
             mantissa = max(mantissa + near.ulps, 1)
         if exponent < _LEAST_EXPONENT:
             mantissa, exponent = 1, _LEAST_EXPONENT
-        return parse_positive("tolerance", f"{mantissa}e{exponent}")
+        return f"{mantissa}e{exponent}"

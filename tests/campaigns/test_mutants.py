@@ -1,22 +1,41 @@
 """The operators to the letter, the sample, and what kills a mutant."""
 
 import ast
+import importlib.metadata
 import json
 import os
-from collections.abc import Callable, Iterator
+import signal
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from campaigns.__main__ import main
-from campaigns.mutants.baseline import Baseline, CellBaseline, Reach
-from campaigns.mutants.explained import explanations
+from campaigns.mutants.baseline import (
+    Baseline,
+    BaselineError,
+    CellBaseline,
+    Reach,
+    cached_baseline,
+)
+from campaigns.mutants.explained import Explanation, explanations
 from campaigns.mutants.formula_files import EXCLUDED, WINGS, formula_files, wing
-from campaigns.mutants.judge import Verdict, judge, module_tests
+from campaigns.mutants.judge import KILLS, Kill, Verdict, judge, module_tests
 from campaigns.mutants.mutant import Mutant
 from campaigns.mutants.operators import OPERATORS, mutants_of
 from campaigns.mutants.sampling import round_robin
-from campaigns.mutants.sandbox import ROOT, Sandbox
+from campaigns.mutants.sandbox import (
+    ROOT,
+    CellTask,
+    GradedCell,
+    ListedCell,
+    Sandbox,
+    Session,
+    tree_hash,
+)
 from campaigns.mutants.tables import Figures, as_markdown, change_in_short
 
 BOUND = "numerics/balls/bounds/tails.py"
@@ -264,6 +283,241 @@ def test_derivations_are_looked_at_in_the_first_profile_only() -> None:
     assert baseline.tasks({"another"}, "quick") == []
 
 
+def graded(
+    cell: str, grade: str, *, subject: str = "statement", machine: bool = False
+) -> GradedCell:
+    return GradedCell(
+        claim="c",
+        cell=cell,
+        subject=subject,
+        grade=grade,
+        computed=f"found in {cell}",
+        claimed="something",
+        reason=None,
+        seconds=1.0,
+        of_machine=machine,
+    )
+
+
+def ended(*cells: GradedCell, broken: str | None = None, died: int = 0) -> Session:
+    return Session(graded=cells, lines={}, broken=broken, died=died)
+
+
+class ScriptedSandbox:
+    """Answers what it is told to, and keeps what it was asked."""
+
+    def __init__(self, *sessions: Session) -> None:
+        self.left = list(sessions)
+        self.asked: list[tuple[str, bool]] = []
+        self._wrong = False
+
+    def mutated(self, _mutant: Mutant) -> AbstractContextManager[None]:
+        @contextmanager
+        def wrong() -> Iterator[None]:
+            self._wrong = True
+            yield
+            self._wrong = False
+
+        return wrong()
+
+    def check(self, tasks: Sequence[CellTask], **_: object) -> Session:
+        self.asked.append((" ".join(task.cell for task in tasks), self._wrong))
+        return self.left.pop(0)
+
+    def test_files(self) -> list[Path]:
+        return []
+
+    def failing_test(self, _tests: Sequence[str], **_: object) -> None:
+        return None
+
+
+class CrewOfOne:
+    def __init__(self, sandbox: object) -> None:
+        self._sandbox = sandbox
+
+    def each(self, function, items):
+        return [function(self._sandbox, item) for item in items]
+
+
+def measured(stance: str, session: Session, tmp_path: Path) -> Baseline:
+    listed = [
+        ListedCell(claim="c", name=name, cost=1.0, derivation=None, stance=stance) for name in "AB"
+    ]
+    sandbox = SimpleNamespace(cells=lambda _: listed, check=lambda _tasks, **_: session)
+    return cached_baseline(
+        CrewOfOne(sandbox),
+        tmp_path / "baseline.json",
+        claims=None,
+        profiles=["quick"],
+        tell=lambda _: None,
+    )
+
+
+@pytest.mark.parametrize(
+    ("stance", "grades"),
+    [
+        ("asserted", ("exact", "certified")),
+        ("asserted", ("sampled", "vacuous")),
+        ("disputed", ("refuted", "certified")),
+        ("disputed", ("refuted", "undecided")),  # a refutation decides
+    ],
+)
+def test_the_baseline_takes_claims_that_succeed(
+    stance: str, grades: tuple[str, str], tmp_path: Path
+) -> None:
+    cells = map(graded, "AB", grades)
+    found = measured(stance, ended(*cells), tmp_path)
+    assert tuple(cell.grade for cell in found.cells) == grades
+
+
+@pytest.mark.parametrize(
+    ("stance", "session", "told"),
+    [
+        (
+            "asserted",
+            ended(graded("A", "exact"), graded("B", "refuted")),
+            "asserted, but refuted by B: found in B",
+        ),
+        (
+            "asserted",
+            ended(graded("A", "exact"), graded("B", "refuted", subject="cross-check")),
+            "asserted, but refuted by B: found in B",
+        ),
+        (
+            "asserted",
+            ended(graded("A", "undecided"), graded("B", "exact")),
+            "asserted, but undecided by A: found in A",
+        ),
+        (
+            "asserted",
+            ended(graded("A", "vacuous"), graded("B", "exact", subject="cross-check")),
+            "asserted, but vacuous by A: found in A",
+        ),
+        (
+            "asserted",
+            ended(graded("A", "exact"), graded("B", "error")),
+            "asserted, but error by B: found in B",
+        ),
+        (
+            "disputed",
+            ended(graded("A", "certified"), graded("B", "exact")),
+            "disputed, but certified by A: found in A",
+        ),
+        ("asserted", ended(graded("A", "exact"), died=9), "signal 9 in B"),
+        ("asserted", ended(broken="ImportError: no"), "ImportError: no"),
+    ],
+)
+def test_the_baseline_refuses_a_broken_verifier(
+    stance: str, session: Session, told: str, tmp_path: Path
+) -> None:
+    with pytest.raises(BaselineError) as refusal:
+        measured(stance, session, tmp_path)
+    assert str(refusal.value) == (f"claim=c: no success at profile quick without a mutant: {told}")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_broken_verifier_ends_the_campaign_with_2(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(_options: object) -> int:
+        raise BaselineError("claim=c: no success")
+
+    monkeypatch.setattr("campaigns.mutants.campaign.run", broken)
+    assert main(["mutants"]) == 2
+    assert capsys.readouterr().err == "claim=c: no success\n"
+
+
+def killed_by(sandbox: ScriptedSandbox, **grades: str) -> Kill | None:
+    """Judge a mutant by cells that have these grades without it."""
+    (mutant, *_) = mutants_of("numerics/module.py", MODULE.encode())
+    cells = [
+        CellBaseline(
+            profile="quick", claim="c", cell=name, derivation=None, grade=grade, seconds=1.0
+        )
+        for name, grade in grades.items()
+    ]
+    reach = Reach({"numerics/module.py": MODULE.encode()}, {"quick": {"c": TRACE["of-f"]}})
+    baseline = Baseline(cells, {})
+    found = judge(sandbox, mutant, baseline=baseline, reach=reach, profiles=["quick"], seed=0)
+    assert not sandbox.left
+    return found.kill
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "kind"),
+    [
+        ("exact", "refuted", "refuted"),
+        ("sampled", "refuted", "refuted"),
+        ("undecided", "refuted", "refuted"),
+        ("sampled", "certified", "regraded"),
+        ("exact", "sampled", "regraded"),
+        ("refuted", "exact", "regraded"),
+        ("undecided", "certified", "regraded"),
+        ("exact", "vacuous", "undecided"),
+        ("refuted", "undecided", "undecided"),
+        ("exact", "error", "error"),
+    ],
+)
+def test_the_kind_of_a_kill_is_what_the_cell_comes_to(before: str, after: str, kind: str) -> None:
+    sandbox = ScriptedSandbox(ended(graded("A", before), graded("B", after)))
+    kill = killed_by(sandbox, A=before, B=before)
+    assert kill == Kill(kind=kind, claim="c", cell="B", evidence="found in B; claimed: something")
+    assert kind in KILLS
+    assert sandbox.asked == [("A B", True)]
+
+
+SUSPECTS = [
+    (ended(graded("A", "exact"), died=signal.SIGKILL), "died"),
+    (ended(graded("A", "exact"), died=0), "died"),
+    (ended(graded("A", "exact"), died=signal.SIGXCPU), "timeout"),
+    (ended(graded("A", "exact"), died=signal.SIGALRM), "timeout"),
+    (ended(graded("A", "exact"), broken="SystemExit: 1"), "import"),
+    (ended(graded("A", "exact"), graded("B", "error", machine=True)), "error"),
+]
+
+
+def alone(session: Session) -> Session:
+    """Return what is left of a session that begins with its second cell."""
+    return ended(*session.graded[1:], broken=session.broken, died=session.died)
+
+
+@pytest.mark.parametrize(("session", "kind"), SUSPECTS)
+def test_what_the_machine_may_have_done_counts_if_it_is_the_mutant_again(
+    session: Session, kind: str
+) -> None:
+    sandbox = ScriptedSandbox(session, alone(session), ended(graded("B", "exact")))
+    kill = killed_by(sandbox, A="exact", B="exact", C="exact")
+    assert kill is not None
+    assert kill.kind == kind
+    assert sandbox.asked == [("A B C", True), ("B", True), ("B", False)]
+
+
+@pytest.mark.parametrize(("session", "kind"), SUSPECTS)
+def test_what_happens_without_the_mutant_too_kills_nothing(session: Session, kind: str) -> None:
+    passed = ended(graded("C", "exact"))
+    sandbox = ScriptedSandbox(session, alone(session), alone(session), passed)
+    assert killed_by(sandbox, A="exact", B="exact", C="exact") is None, kind
+    assert sandbox.asked == [("A B C", True), ("B", True), ("B", False), ("C", True)]
+
+
+@pytest.mark.parametrize(("session", "kind"), SUSPECTS)
+def test_what_does_not_happen_again_kills_nothing(session: Session, kind: str) -> None:
+    sandbox = ScriptedSandbox(session, ended(graded("B", "exact")), ended(graded("C", "refuted")))
+    kill = killed_by(sandbox, A="exact", B="exact", C="exact")
+    assert kill is not None, kind
+    assert (kill.kind, kill.cell) == ("refuted", "C")
+    assert sandbox.asked == [("A B C", True), ("B", True), ("C", True)]
+
+
+def test_what_a_repetition_finds_is_what_counts() -> None:
+    sandbox = ScriptedSandbox(
+        ended(died=signal.SIGKILL), ended(graded("A", "refuted")), ended(graded("A", "exact"))
+    )
+    kill = killed_by(sandbox, A="exact")
+    assert kill is not None
+    assert kill.kind == "refuted"
+
+
 def test_tests_of_a_module_are_its_own_or_else_those_that_import_it() -> None:
     own = ["tests/numerics/balls/bounds/test_tails.py", "tests/numerics/balls/test_bounds.py"]
     importing = {
@@ -341,12 +595,127 @@ def test_figures_count_what_is_false_and_leave_out_what_is_explained(tmp_path: P
     assert outcomes == ["timeout", "alive", "alive", "looser", "equivalent", "alive", "looser"]
     assert (figures.killed, figures.counting, figures.goal_met) == (1, 4, False)
     page = as_markdown(figures, seed=0)
-    assert "1 of the 4 mutants that count are killed (25.0%)" in page
+    told = "1 of the 4 mutants that count are killed (25.0%), 0 by a refutation (0.0%); goal 95%"
+    assert told in page
     assert page.count(f"`{contradicted.id}`") == 1
     assert killed.id not in page
     only_killed = Figures(mutants, [killed], figures.verdicts, {})
     assert only_killed.goal_met
     assert not Figures(mutants, [killed], {}, {}).goal_met
+    assert not Figures(mutants, [], {}, {}).goal_met
+    assert not Figures(mutants, [looser], figures.verdicts, figures.explained).goal_met
+
+
+def explained_as(mutants: Sequence[Mutant], kind: str, folder: Path) -> Mapping[str, Explanation]:
+    text = "".join(EXPLANATION.format(id=mutant.id, kind=kind) for mutant in mutants)
+    (folder / "explained.toml").write_text(text)
+    return explanations(folder / "explained.toml", {mutant.id for mutant in mutants})
+
+
+@pytest.mark.parametrize(
+    ("kind", "counted"),
+    [
+        ("looser", {"refuted", "error", "import", "died"}),
+        ("equivalent", set(KILLS)),
+        ("unreached", set(KILLS)),
+    ],
+)
+def test_a_looser_one_is_killed_by_what_is_false_only(
+    kind: str, counted: set[str], tmp_path: Path
+) -> None:
+    mutants = mutants_of("numerics/x.py", b"x = p + 2 * q + r\ny = p < q")[: len(KILLS)]
+    verdicts = {
+        mutant.id: verdict(mutant, kind=kill) for mutant, kill in zip(mutants, KILLS, strict=True)
+    }
+    figures = Figures(mutants, mutants, verdicts, explained_as(mutants, kind, tmp_path))
+    outcomes = [figures.outcome(mutant) for mutant in mutants]
+    assert outcomes == [kill if kill in counted else kind for kill in KILLS]
+    assert (figures.killed, figures.counting) == (len(counted), len(counted))
+    assert figures.refuted == 1
+    assert f"1 by a refutation ({1 / len(counted):.1%})" in figures.summary()
+    assert [figures.explanation(each) for each in figures.survivors] == ["because"] * (
+        len(KILLS) - len(counted)
+    )
+
+
+def small_tree(root: Path) -> None:
+    for name in (*WINGS, "tests", "campaigns/mutants", "docs"):
+        (root / name).mkdir(parents=True)
+        (root / name / "x.py").write_text("x = 1\n")
+    (root / "campaigns" / "mutants" / "explained.toml").write_text("")
+
+
+@pytest.mark.parametrize(
+    ("file", "changes_it"),
+    [
+        *((f"{name}/x.py", True) for name in (*WINGS, "tests", "campaigns/mutants")),
+        ("tests/data.json", True),
+        ("docs/x.py", False),
+        ("campaigns/mutants/explained.toml", False),
+        ("verify/__pycache__/x.pyc", False),
+    ],
+)
+def test_verdicts_are_good_as_long_as_what_they_depend_on_is(
+    file: str, changes_it: bool, tmp_path: Path
+) -> None:
+    small_tree(tmp_path)
+    before = tree_hash(tmp_path)
+    assert tree_hash(tmp_path) == before
+    (tmp_path / file).parent.mkdir(exist_ok=True)
+    (tmp_path / file).write_text("x = 2\n")
+    assert (tree_hash(tmp_path) != before) is changes_it
+
+
+def test_verdicts_are_not_good_with_another_python_or_package(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    small_tree(tmp_path)
+    found = {tree_hash(tmp_path)}
+    monkeypatch.setattr(sys, "version", "another")
+    found.add(tree_hash(tmp_path))
+    for version in ("1.0", "1.1"):
+        package = SimpleNamespace(name="package", version=version)
+        monkeypatch.setattr(importlib.metadata, "distributions", lambda package=package: [package])
+        found.add(tree_hash(tmp_path))
+    assert len(found) == 4
+
+
+@pytest.mark.parametrize(
+    ("size", "unfinished", "written"),
+    [("full", 0, True), ("full", 1, False), ("small", 0, False)],
+)
+def test_the_page_is_of_the_whole_finished_sample(
+    size: str,
+    unfinished: int,
+    written: bool,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    page = tmp_path / "mutants.md"
+    page.write_text("<!-- figures -->\nold\n<!-- /figures -->\n")
+    monkeypatch.setattr("campaigns.page._DOCS", tmp_path)
+    (tmp_path / "explained.toml").write_text("")
+    monkeypatch.setattr("campaigns.mutants.campaign._EXPLAINED", tmp_path / "explained.toml")
+    files = ("derivations/softmax.py", "derivations/zero.py", "numerics/baselines/juntas.py")
+    monkeypatch.setattr("campaigns.mutants.campaign.formula_files", lambda _root: files)
+    monkeypatch.setattr(
+        "campaigns.mutants.campaign._verdicts",
+        lambda _options, _size, sample: {
+            mutant.id: verdict(mutant, kind="refuted") for mutant in sample[unfinished:]
+        },
+    )
+    code = main(["mutants", "--size", size, "--docs"])
+    assert code == (1 if unfinished else 0)
+    told = capsys.readouterr().err
+    if written:
+        assert "by a refutation (100.0%)" in page.read_text()
+        assert told == ""
+    else:
+        assert "old" in page.read_text()
+        assert told == (
+            "docs: needs the whole sample of --size full, finished: nothing is written\n"
+        )
 
 
 def test_a_long_change_is_shown_around_its_difference() -> None:
@@ -400,11 +769,15 @@ def test_the_judge_kills_a_sign(sandbox: Sandbox, baseline: Baseline) -> None:
     assert found.test is None
 
 
+def with_instead(mutant: Mutant, after: str) -> Mutant:
+    """Return a mutant with something else in the place of its expression."""
+    fields = vars(mutant.change) | {"after": after}
+    return Mutant(id=mutant.id, file=mutant.file, change=type(mutant.change)(**fields))
+
+
 def without_effect(mutant: Mutant) -> Mutant:
     """Return a mutant that changes how its expression is written, and nothing else."""
-    change = mutant.change
-    fields = vars(change) | {"after": f"({change.before})"}
-    return Mutant(id=mutant.id, file=mutant.file, change=type(change)(**fields))
+    return with_instead(mutant, f"({mutant.change.before})")
 
 
 @pytest.fixture
@@ -448,8 +821,7 @@ def test_whatever_a_mutant_does_is_its_own_affair(
         for each in mutants_of("derivations/softmax.py", code)
         if each.change.function == "score_motion"
     )
-    fields = vars(mutant.change) | {"after": after}
-    bad = Mutant(id=mutant.id, file=mutant.file, change=type(mutant.change)(**fields))
+    bad = with_instead(mutant, after)
     reach = Reach({"derivations/softmax.py": code}, baseline.lines)
     found = judge(sandbox, bad, baseline=baseline, reach=reach, profiles=["quick"], seed=0)
     assert found.kill is not None
@@ -459,6 +831,24 @@ def test_whatever_a_mutant_does_is_its_own_affair(
         sandbox, without_effect(mutant), baseline=baseline, reach=reach, profiles=["quick"], seed=0
     )
     assert clean.kill is None
+
+
+@pytest.mark.parametrize(
+    ("after", "of_machine"),
+    [("[0] * (1 << 60)", True), ("open('/no/such/file')", True), ("1 / 0", False)],
+)
+def test_errors_of_memory_and_files_may_be_the_machine(
+    sandbox: Sandbox, after: str, of_machine: bool
+) -> None:
+    code = (ROOT / "derivations/softmax.py").read_bytes()
+    mutants = mutants_of("derivations/softmax.py", code)
+    mutant = next(each for each in mutants if each.change.function == "score_motion")
+    (cell, *_) = (each for each in sandbox.cells("quick") if each.claim == "softmax-derivative")
+    assert cell.stance == "asserted"
+    with sandbox.mutated(with_instead(mutant, after)):
+        task = CellTask(claim=cell.claim, cell=cell.name, seconds=60.0)
+        (found,) = sandbox.check([task], profile="quick", seed=0).graded
+    assert (found.grade, found.of_machine) == ("error", of_machine)
 
 
 def test_a_failing_test_is_found_and_may_be_left_out(sandbox: Sandbox, tmp_path: Path) -> None:
@@ -508,6 +898,8 @@ def test_mutants_are_listed_and_chosen_by_file(capsys: pytest.CaptureFixture[str
     [
         (["--only", "0000000000"], "no such mutant"),
         (["--file", "numerics/arguments.py"], "no file with formulas"),
+        (["--count", "0"], "count=0: must be at least 1"),
+        (["--count", "-1"], "count=-1: must be at least 1"),
     ],
 )
 def test_what_there_is_not_is_refused(
@@ -515,6 +907,16 @@ def test_what_there_is_not_is_refused(
 ) -> None:
     assert main(["mutants", "--list", *arguments]) == 2
     assert refusal in capsys.readouterr().err
+
+
+def test_the_few_claims_of_the_small_size_judge_no_other_file(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["mutants", "--file", "numerics/population.py"]) == 2
+    assert capsys.readouterr().err.endswith(
+        "file=numerics/population.py: not judged by the few claims of --size small; "
+        "add --size full\n"
+    )
 
 
 def test_the_copy_is_gone_afterwards(tmp_path: Path) -> None:

@@ -99,7 +99,7 @@ def test_a_difference_of_results_is_told_by_claim_and_cell() -> None:
 def test_times_of_documents_and_reports_may_differ() -> None:
     code = (
         "import json, sys, pathlib; time = len(sys.argv[1]);"
-        "print(json.dumps({'seconds': time, 'deep': [{'environment': time, 'value': 1}]}));"
+        "print(json.dumps({'environment': time, 'claims': [{'seconds': time, 'value': 1}]}));"
         "pathlib.Path('report.md').write_text(f'| claim | {time}.0 |\\n');"
         "pathlib.Path('report.html').write_text(f'<p><small>{time}.0 s</small></p>')"
     )
@@ -107,6 +107,11 @@ def test_times_of_documents_and_reports_may_differ() -> None:
     assert lines(python(code, JOBS), place) == []
     assert len(lines(python(code.replace("'value': 1", "'value': time"), JOBS), place)) == 1
     # Only where a time stands.
+    assert len(lines(python(code.replace("'claims'", "'pieces'"), JOBS), place)) == 1
+    assert (
+        len(lines(python(code.replace("'value': 1", "'value': {'seconds': time}"), JOBS), place))
+        == 1
+    )
     assert len(lines(python(code.replace("| claim |", "| claim"), JOBS), place)) == 1
     assert len(lines(python(code.replace("<p>", "<p>{time}"), JOBS), place)) == 1
 

@@ -41,7 +41,7 @@ def execute(options: argparse.Namespace) -> Outcome:
     given_eta = None if options.eta is None else parse_positive("eta", options.eta)
     target = None if options.bundle is None else read_path("bundle", options.bundle)
 
-    from verify.decisions.bundle import save_bundle
+    from verify.decisions.bundle import refuse_too_large, save_bundle
     from verify.decisions.one_step import decide_step, step_outcome
     from verify.decisions.question import Question, exact_binary64
     from verify.files.writing import check_writable
@@ -56,6 +56,7 @@ def execute(options: argparse.Namespace) -> Outcome:
         given_eta = exact_binary64(instance.eta)
     if target is not None:
         check_writable("bundle", target)
+        refuse_too_large(target, instance)
 
     question = Question(instance, given_eta, tolerance)
     document = decide_step(question, max_bits)

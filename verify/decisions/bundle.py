@@ -26,13 +26,13 @@ from verify.decimals import ExactDecimal, parse_positive
 from verify.decisions.question import DescentQuestion, Question
 from verify.environment import package_versions, version
 from verify.files.reading import read_bytes
-from verify.files.strict_json import parse_json
+from verify.files.strict_json import needed_bytes, parse_json
 from verify.files.writing import write_atomically
 from verify.instances.instance import Instance, draw_origin
 from verify.instances.origin import Origin
 from verify.running.memory import embedding_bytes, refuse_beyond_memory
 
-__all__ = ["DESCENT", "ONE_STEP", "load_bundle", "save_bundle"]
+__all__ = ["DESCENT", "ONE_STEP", "load_bundle", "refuse_too_large", "save_bundle"]
 
 FORMAT = "xorverify-bundle-1"
 ONE_STEP, DESCENT = "theorem2-instances", "softmax-is-necessary"
@@ -42,14 +42,33 @@ ONE_STEP, DESCENT = "theorem2-instances", "softmax-is-necessary"
 _WRITTEN_OUT = 4096
 _HEX = re.compile(r"-?0x[01]\.[0-9a-f]{1,13}p[+-][0-9]{1,4}|-?0x0\.0p\+0")
 _LARGEST_FILE = 1 << 30
-# Lists of empty lists take the most: 64 bytes for three characters.
-_BYTES_OF_A_CHARACTER = 24
+# What a number of an array has at most in the file, with its line and its comma.
+_LONGEST_NUMBER = b'    "-0x1.fffffffffffffp-1022",\n'
 _MOST_STEPS = 100_000
 _NAMES = ("V", "theta", "theta_tilde")
 _ENTRIES = {
     ONE_STEP: {"support", "eta", "tolerance"},
     DESCENT: {"support", "eta", "tolerance", "attention", "steps"},
 }
+
+
+def refuse_too_large(path: Path, instance: Instance) -> None:
+    """Refuse an instance whose numbers would make a bundle that `load_bundle` refuses.
+
+    Parameters
+    ----------
+    path : Path
+        Where the bundle would go.
+    instance : Instance
+        Drawn ones are no matter, as they are kept as their draw.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If the file could be longer than 1 GiB, or take more memory than there is.
+    """
+    if instance.origin is None:
+        _refuse_many_numbers(path, sum(getattr(instance, name).size for name in _NAMES))
 
 
 def save_bundle(path: Path, question: Question, result: Mapping[str, object]) -> None:
@@ -67,12 +86,12 @@ def save_bundle(path: Path, question: Question, result: Mapping[str, object]) ->
     Raises
     ------
     InvalidArgumentError
-        If the file cannot be written.
+        If the file cannot be written, or `load_bundle` would refuse it by its length.
     """
     instance = question.instance
     arrays = {name: getattr(instance, name) for name in _NAMES}
     inputs = {
-        **_written(instance, arrays),
+        **_written(path, instance, arrays),
         "support": list(instance.support),
         "eta": question.eta.text,
         "tolerance": question.tolerance.text,
@@ -90,8 +109,11 @@ def save_bundle(path: Path, question: Question, result: Mapping[str, object]) ->
         "sha256": {**digests, "inputs": _text_digest(inputs)},
         "result": dict(result),
     }
-    text = json.dumps(document, indent=1, allow_nan=False) + "\n"
-    write_atomically("bundle", path, lambda stream: stream.write(text.encode()))
+    text = (json.dumps(document, indent=1, allow_nan=False) + "\n").encode()
+    if len(text) > _LARGEST_FILE:
+        raise _too_large(path, len(text))
+    refuse_beyond_memory("bundle", path, needed_bytes(text))
+    write_atomically("bundle", path, lambda stream: stream.write(text))
 
 
 def load_bundle(path: Path) -> tuple[Question, str]:
@@ -131,15 +153,35 @@ def load_bundle(path: Path) -> tuple[Question, str]:
         if claim == DESCENT:
             return DescentQuestion(instance, eta, tolerance, *_descent(path, inputs)), verdict
         return Question(instance, eta, tolerance), verdict
-    except (AttributeError, KeyError, RecursionError, TypeError) as missing:
+    except (AttributeError, KeyError, TypeError) as missing:
         raise _unusable(path, f"an entry is missing or of the wrong kind ({missing})") from None
 
 
-def _written(instance: Instance, arrays: Mapping[str, NDArray[np.float64]]) -> dict[str, object]:
+def _refuse_many_numbers(path: Path, count: int) -> None:
+    """Refuse more numbers than a bundle can hold in full, before they are turned into texts."""
+    length = count * len(_LONGEST_NUMBER)
+    if length > _LARGEST_FILE:
+        raise _too_large(path, length)
+    refuse_beyond_memory("bundle", path, count * needed_bytes(_LONGEST_NUMBER))
+
+
+def _too_large(path: Path, length: int) -> InvalidArgumentError:
+    return InvalidArgumentError(
+        "bundle",
+        path,
+        f"would have {length / 2**30:.3g} GiB, and {_LARGEST_FILE >> 30} GiB are read at most; "
+        "an instance that `xorverify instance` drew is kept as its draw",
+    )
+
+
+def _written(
+    path: Path, instance: Instance, arrays: Mapping[str, NDArray[np.float64]]
+) -> dict[str, object]:
     if instance.V.size > _WRITTEN_OUT and instance.origin is not None:
         again = draw_origin(instance.origin)
         if all(_digest(getattr(again, name)) == _digest(arrays[name]) for name in _NAMES):
             return {"origin": instance.origin.as_json()}
+    _refuse_many_numbers(path, sum(array.size for array in arrays.values()))
     return {
         name: {"shape": list(array.shape), "hex": [value.hex() for value in array.ravel().tolist()]}
         for name, array in arrays.items()
@@ -195,7 +237,7 @@ def _number(path: Path, name: str, text: object) -> ExactDecimal:
 def _read(path: Path) -> dict[str, Any]:
     try:
         text = read_bytes(path, most=_LARGEST_FILE)
-        refuse_beyond_memory("bundle", path, _BYTES_OF_A_CHARACTER * len(text))
+        refuse_beyond_memory("bundle", path, needed_bytes(text))
         document = parse_json(text)
     except OSError as failure:
         raise _unusable(path, failure.strerror or str(failure)) from None
@@ -203,8 +245,6 @@ def _read(path: Path) -> dict[str, Any]:
         raise
     except ValueError as failure:
         raise _unusable(path, f"not a JSON document: {failure}") from None
-    except RecursionError:
-        raise _unusable(path, "not a JSON document: it is nested too deeply") from None
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise _unusable(path, f"not a document of the format {FORMAT}")
     return document

@@ -1,4 +1,4 @@
-"""Files that others wrote, opened with care: regular ones alone, and not more than is wanted.
+"""Files that others wrote, opened with care: no devices, and not more than is wanted.
 
 A pipe may never have a writer, a device never an end. What a path leads to is asked of the file
 that is open, not of the path, which may lead elsewhere a moment later.
@@ -8,37 +8,42 @@ from __future__ import annotations
 
 import errno
 import os
+import select
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from io import BufferedReader
 from pathlib import Path
 
+from verify.console.interruption import interruptible
+
 __all__ = ["read_bytes", "regular_file"]
+
+
+_PIECE = 1 << 16  # bytes; a pipe holds as many
+_COMING = 500  # milliseconds in which a writer who waits for its reader goes on
 
 
 @contextmanager
 def regular_file(path: Path) -> Iterator[BufferedReader]:
-    """Open a file to read it.
+    """Open a file to read it, in any order.
 
     Raises
     ------
     OSError
         If it cannot be opened, or is a folder, a pipe or a device. The ``strerror`` says so.
     """
-    # Without O_NONBLOCK, opening a pipe would wait for its writer. On files it changes nothing.
-    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    try:
+    with _opened(path) as handle:
         if not stat.S_ISREG(os.fstat(handle).st_mode):
             raise OSError(errno.EINVAL, "it is no regular file")
         with os.fdopen(handle, "rb", closefd=False) as stream:
             yield stream
-    finally:
-        os.close(handle)
 
 
 def read_bytes(path: Path, *, most: int) -> bytes:
-    """Return the content of a file.
+    """Return the content of a file, or of a pipe up to its end.
+
+    Who has a pipe open for writing is waited for; where nobody comes at once, it has no content.
 
     Parameters
     ----------
@@ -50,10 +55,50 @@ def read_bytes(path: Path, *, most: int) -> bytes:
     Raises
     ------
     OSError
-        As `regular_file`; or if the file is longer.
+        If it cannot be opened, is a folder or a device, or is longer.
     """
-    with regular_file(path) as stream:
-        content = stream.read(most + 1)
+    with _opened(path) as handle:
+        mode = os.fstat(handle).st_mode
+        if stat.S_ISFIFO(mode):
+            content = _drained(handle, most + 1)
+        elif stat.S_ISREG(mode):
+            with os.fdopen(handle, "rb", closefd=False) as stream:
+                content = stream.read(most + 1)
+        else:
+            raise OSError(errno.EINVAL, "it is neither a regular file nor a pipe")
     if len(content) > most:
         raise OSError(errno.EFBIG, f"it is longer than {most >> 20} MiB")
     return content
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[int]:
+    # Without O_NONBLOCK, opening a pipe would wait for its writer. On files it changes nothing.
+    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        yield handle
+    finally:
+        os.close(handle)
+
+
+def _drained(handle: int, most: int) -> bytes:
+    """Return what comes out of a pipe until its end, or until it is as much as `most`."""
+    writer = select.poll()
+    writer.register(handle, select.POLLIN)
+    content = bytearray()
+    waited = False
+    while len(content) < most:
+        try:
+            piece = os.read(handle, min(_PIECE, most - len(content)))
+        except BlockingIOError:
+            # Somebody has it open, and may take as long as it takes.
+            with interruptible():
+                writer.poll()
+            continue
+        content += piece
+        if not piece:
+            if content or waited:
+                break
+            writer.poll(_COMING)
+            waited = True
+    return bytes(content)

@@ -1,19 +1,19 @@
 """What differs between the results of two runs: claims, verdicts, evidence; times apart.
 
-Two results are the same if their canonical forms are the same bytes (`verify.report.recorded`).
+Two results are the same if all they record is, but for what varies (`verify.report.recorded`).
 Everything else here says where they are not. Times and environments are compared too, but never
 make results differ.
 """
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
 from typing import Any
 
+from verify.files.strict_json import WrittenFloat
 from verify.report.recorded import RecordedClaim, RecordedRun
 
 __all__ = [
@@ -26,8 +26,12 @@ __all__ = [
     "compare_results",
 ]
 
-# A number in a text: the bounded exponent keeps arithmetic with it instant.
-_NUMBER = re.compile(r"(?<![\w.])[+-]?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,4}(?![0-9]))?")
+# A number in a text: the bounded exponent keeps arithmetic with it instant. One whose exponent is
+# longer is none, nor are its parts.
+_NUMBER = re.compile(
+    r"(?<![\w.])(?<![0-9][eE][+-])[+-]?[0-9]++(?:\.[0-9]++)?+"
+    r"(?:[eE][+-]?[0-9]{1,4}(?![0-9])|(?![eE][+-]?[0-9]))"
+)
 # Three digits of a relative size say all; nothing is trapped, and nothing overflows.
 _ROUGHLY = Context(prec=3, Emax=MAX_EMAX, Emin=MIN_EMIN, traps=[])
 SLOWER = 2.0
@@ -98,7 +102,8 @@ class Change:
     def as_json(self, *, with_numbers: bool = False) -> dict[str, object]:
         """Return both sides, and if asked the numbers that changed where words did not."""
         numbers = [number.as_json() for number in self.numbers] if with_numbers else []
-        return {**self.sides, **({"numbers": numbers} if numbers else {})}
+        sides = {side: _plain(value) for side, value in self.sides.items()}
+        return {**sides, **({"numbers": numbers} if numbers else {})}
 
 
 Changes = Mapping[str, Change]
@@ -230,7 +235,7 @@ def compare_results(a: RecordedRun, b: RecordedRun) -> Difference:
     both = [id_ for id_ in a.claims if id_ in b.claims]
     claims = (_compare_claims(id_, a.claims[id_], b.claims[id_]) for id_ in both)
     return Difference(
-        same=a.canonical == b.canonical,
+        same=a.text == b.text,
         claims_compared=len(both),
         cells_compared=sum(
             len(a.claims[id_].cells.keys() & b.claims[id_].cells.keys()) for id_ in both
@@ -271,7 +276,7 @@ def _changes(a: Mapping[str, Any], b: Mapping[str, Any]) -> dict[str, Change]:
     for name in dict.fromkeys((*a, *b)):
         sides = {side: entries[name] for side, entries in (("a", a), ("b", b)) if name in entries}
         # As they are written: 1, 1.0 and true are three things.
-        if len(sides) < len("ab") or json.dumps(sides["a"]) != json.dumps(sides["b"]):
+        if len(sides) < len("ab") or repr(sides["a"]) != repr(sides["b"]):
             changes[name] = Change(sides)
     return changes
 
@@ -298,6 +303,15 @@ def _with_numbers(value: object) -> str | None:
     if isinstance(value, int | float) and not isinstance(value, bool):
         return repr(value)
     return None
+
+
+def _plain(value: Any) -> Any:
+    """Return a value of JSON; numbers that binary64 cannot tell apart become texts, as written."""
+    if isinstance(value, dict):
+        return {name: _plain(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [_plain(each) for each in value]
+    return value.text if isinstance(value, WrittenFloat) else value
 
 
 def _as_json(changes: Changes, *, with_numbers: bool = False) -> dict[str, object]:

@@ -14,6 +14,9 @@ from verify.report.difference import SLOWER, Change, ClaimDifference, Difference
 
 __all__ = ["print_difference"]
 
+# Characters of a value that are shown: all of what `run` writes. --json has all of anything.
+_LONGEST = 1000
+
 
 def print_difference(found: Difference) -> None:
     """Print where two results differ; of results that are the same, only that they are."""
@@ -91,7 +94,8 @@ def _table(
 
 
 def _names(title: str, names: Sequence[str]) -> Text | None:
-    return _text(f"{title}: {', '.join(names)}") if names else None
+    listed = ", ".join(map(_abridged, names))
+    return Text(terminal.printable(f"{title}: {listed}")) if names else None
 
 
 def _shown(sides: Mapping[str, Any], side: str) -> Text:
@@ -115,10 +119,19 @@ def _times(times: Times) -> str:
     lines = [f"times, which are no difference: {times.a:.1f} s in A, {times.b:.1f} s in B"]
     for word, claims in (("slower", times.slower), ("faster", times.faster)):
         if claims:
-            listed = ", ".join(f"{id_} ({a:.1f} s, {b:.1f} s)" for id_, (a, b) in claims.items())
+            listed = ", ".join(
+                f"{_abridged(id_)} ({a:.1f} s, {b:.1f} s)" for id_, (a, b) in claims.items()
+            )
             lines.append(f"{word} in B by more than a factor {SLOWER:g}: {listed}")
     return "\n".join(map(terminal.printable, lines))
 
 
 def _text(text: str) -> Text:
-    return Text(terminal.printable(text))
+    return Text(terminal.printable(_abridged(text)))
+
+
+def _abridged(text: str) -> str:
+    """Return the beginning of a text that nobody would read to its end."""
+    if len(text) <= _LONGEST:
+        return text
+    return f"{text[:_LONGEST]} ... ({len(text):,} characters)"

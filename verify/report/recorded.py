@@ -1,7 +1,7 @@
 """A results.json read back: strictly, and without what varies from run to run.
 
 Two runs of one seed write the same bytes, but for the seconds that things took and the environment
-they ran in. Both stand under names of their own, wherever they stand, and nothing else does.
+they ran in. Both have one place each; entries of these names elsewhere count like all others.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from verify.claim import Grade
 from verify.files.strict_json import read_json
 from verify.report import FILES
 
-__all__ = ["VARYING", "RecordedClaim", "RecordedRun", "canonical", "load_results"]
+__all__ = ["RecordedClaim", "RecordedRun", "canonical", "load_results"]
 
-VARYING = frozenset({"environment", "seconds"})
-"""Names of entries that may differ between two runs of the same: where, and how long."""
+# Where a document holds what may differ between two runs of the same: when, and how long.
+_OF_A_RUN, _OF_A_CLAIM = "environment", "seconds"
 
 _Kinds: TypeAlias = Mapping[str, type | tuple[type, ...]]
 
@@ -89,21 +89,23 @@ class RecordedRun:
         The claims by their id.
     environment : mapping
         What it was computed with.
-    canonical : bytes
-        The document as `canonical` gives it.
+    text : str
+        The document but for what varies, every number as it is written. Two of these texts are the
+        same if the documents are, the order of entries included.
     """
 
     entries: Mapping[str, Any]
     claims: Mapping[str, RecordedClaim]
     environment: Mapping[str, Any]
-    canonical: bytes
+    text: str
 
 
 def canonical(document: object) -> bytes:
     """Return a JSON document without what varies from run to run, in the form it is written in.
 
-    Any document of this toolkit can be compared in this form; the order of entries is kept, as it
-    depends on nothing either.
+    What varies is the entry ``environment`` of the document, and the entry ``seconds`` of each of
+    its ``claims``. Any document of this toolkit can be compared in this form: those that are no
+    results of a run have no such entries. The order of entries is kept, as it depends on nothing.
 
     Parameters
     ----------
@@ -149,19 +151,21 @@ class _ForeignError(Exception):
     """The document is not what ``run`` writes, and why."""
 
 
-def _constant(value: Any) -> Any:
-    """Return a value without the entries that vary, at any depth."""
-    if isinstance(value, dict):
-        return {name: _constant(each) for name, each in value.items() if name not in VARYING}
-    if isinstance(value, list):
-        return [_constant(each) for each in value]
-    return value
+def _constant(document: Any) -> Any:
+    """Return a document without the entries that vary."""
+    if not isinstance(document, dict):
+        return document
+    constant = _without(document, _OF_A_RUN)
+    claims = constant.get("claims")
+    if isinstance(claims, list):
+        constant["claims"] = [
+            _without(claim, _OF_A_CLAIM) if isinstance(claim, dict) else claim for claim in claims
+        ]
+    return constant
 
 
-def _without(entries: Mapping[str, Any], names: set[str]) -> dict[str, Any]:
-    return {
-        name: _constant(value) for name, value in entries.items() if name not in names | VARYING
-    }
+def _without(entries: Mapping[str, Any], *names: str) -> dict[str, Any]:
+    return {name: value for name, value in entries.items() if name not in names}
 
 
 def _read_run(document: Any) -> RecordedRun:
@@ -172,8 +176,9 @@ def _read_run(document: Any) -> RecordedRun:
         if each["id"] in claims:
             raise _ForeignError(f"the claim {each['id'][:60]!r} is there twice")
         claims[each["id"]] = _read_claim(each)
-    entries = _without(document, {"claims"})
-    return RecordedRun(entries, claims, document["environment"], canonical(document))
+    entries = _without(document, _OF_A_RUN, "claims")
+    # Python's own text tells lists, objects, texts and numbers apart as well as JSON would.
+    return RecordedRun(entries, claims, document[_OF_A_RUN], repr(_constant(document)))
 
 
 def _read_claim(claim: Mapping[str, Any]) -> RecordedClaim:
@@ -187,10 +192,11 @@ def _read_claim(claim: Mapping[str, Any]) -> RecordedClaim:
         _among(f"cell {name[:60]!r} of {where}", "grade", piece["grade"], _GRADES)
         if name in cells:
             raise _ForeignError(f"the cell {name[:60]!r} of {where} is there twice")
-        cells[name] = _without(piece, {"cell"})
+        cells[name] = _without(piece, "cell")
     if not 0 <= claim["seconds"] <= _LONGEST:
         raise _ForeignError(f"the seconds of {where} are no duration")
-    return RecordedClaim(_without(claim, {"id", "evidence"}), cells, float(claim["seconds"]))
+    entries = _without(claim, "id", "evidence", _OF_A_CLAIM)
+    return RecordedClaim(entries, cells, float(claim["seconds"]))
 
 
 def _check(

@@ -100,7 +100,7 @@ def other_things(reader: Reader) -> Iterator[Attack]:
         "a link to zeros without end": link("/dev/zero"),
         "a link to random bytes without end": link("/dev/urandom"),
         "a link to nothing at all": link("/dev/null"),
-        "a link to a pipe of this process": link("/proc/self/fd/0"),
+        "a link to a terminal": link("/dev/ptmx"),
         "a link to the memory of this process": link("/proc/self/mem"),
     }
     for name, place in places.items():
@@ -121,7 +121,12 @@ def other_things(reader: Reader) -> Iterator[Attack]:
         (path.parent / "original").write_bytes(reader.original())
         path.symlink_to("original")
 
+    def piped(path: Path, _: np.random.Generator) -> None:
+        os.mkfifo(path)
+        threading.Thread(target=_write_once, args=(path, reader.original()), daemon=True).start()
+
     yield attack(reader, "a link to the file", linked, may_differ=False)
+    yield attack(reader, "a pipe of its content", piped, may_differ=False)
     if "/" in reader.file:
         return
     names = {
@@ -148,6 +153,12 @@ def other_things(reader: Reader) -> Iterator[Attack]:
     }
     for kind, name in others.items():
         yield attack(reader, f"its name is {kind}", named(name))
+
+
+def _write_once(path: Path, content: bytes) -> None:
+    # Who refuses pipes is gone before all of it is written; who never opens it leaves this waiting.
+    with suppress(OSError), path.open("wb") as stream:
+        stream.write(content)
 
 
 def _bind(path: Path) -> None:

@@ -19,6 +19,7 @@ from campaigns.robustness.attack import Attack
 from campaigns.robustness.files.archives import Marking, member_of, write_archive
 from campaigns.robustness.files.originals import arrays
 from campaigns.robustness.files.reader import Reader, attack
+from verify.running.memory import usable_bytes
 
 __all__ = ["deceiving_archives"]
 
@@ -73,8 +74,10 @@ def deceiving_archives(reader: Reader) -> Iterator[Attack]:
             path, good, listed_only=True
         ),
         "theta_tilde in a comment": lambda path: _commented_out(path, good),
-        "a bomb of 10 GiB": lambda path: _bomb(path, good, declared=10 * _GIBIBYTE),
-        "a bomb that says it is small": lambda path: _bomb(path, good, declared=2400),
+        "a bomb beyond memory": lambda path: _bomb(path, good, 2 * usable_bytes()),
+        "a bomb that says it is small": lambda path: _bomb(path, good, 2400),
+        "a bomb behind an array": lambda path: _bomb(path, good, 10 * _GIBIBYTE, rows=4),
+        "a bomb of which one row is listed": lambda path: _bomb(path, good, 2400, rows=10**6),
         **{f"a draw that {kind}": with_more({"origin.json": _ORIGINS[kind]}) for kind in _ORIGINS},
     }
     for name, write in archives.items():
@@ -124,10 +127,22 @@ def _commented_out(path: Path, good: Mapping[str, bytes]) -> None:
     path.write_bytes(content)
 
 
-def _bomb(path: Path, good: Mapping[str, bytes], *, declared: int) -> None:
-    """Write an archive whose V expands to 10 GiB of zeros, and says how long it is."""
+def _bomb(path: Path, good: Mapping[str, bytes], declared: int, *, rows: int | None = None) -> None:
+    """Write an archive whose V expands to 10 GiB of zeros.
+
+    Parameters
+    ----------
+    path : Path
+        Where it goes.
+    good : mapping of str to bytes
+        The other members.
+    declared : int
+        The length that the list of members has for V.
+    rows : int, optional
+        How many rows V has by its header; else as many as `declared` holds.
+    """
     header = io.BytesIO()
-    shape = (declared // 24, 3)
+    shape = (declared // 24 if rows is None else rows, 3)
     npy.write_array_header_1_0(header, {"descr": "<f8", "fortran_order": False, "shape": shape})
     packer = zlib.compressobj(9, zlib.DEFLATED, -15)
     # After a full flush the same bytes stand for the same zeros, however often they are repeated.
@@ -142,4 +157,4 @@ def _bomb(path: Path, good: Mapping[str, bytes], *, declared: int) -> None:
                 archive.writestr(name, content)
         # It was stored as it is; the list, which is written last, says that it is compressed.
         entry.compress_type = zipfile.ZIP_DEFLATED
-        entry.file_size = 24 * shape[0] + len(header.getvalue())
+        entry.file_size = declared // 24 * 24 + len(header.getvalue())

@@ -99,6 +99,9 @@ def no_documents(reader: Reader) -> Iterator[Attack]:
     """Yield attacks with texts that are no JSON, or no document that anyone would write."""
     good = reader.original()
     name = next(iter(json.loads(good)))
+    for depth in range(100, 1001, 100):
+        nested = b'{"deep": %b, ' % (b"[" * depth + b"]" * depth) + good.lstrip()[1:]
+        yield content(reader, f"an entry more, nested {depth} deep", nested)
     texts = {
         "100,000 brackets": b"[" * 100_000,
         "100,000 objects": b'{"a":' * 100_000,

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from campaigns.soundness.answers import Answers, tells
 from campaigns.soundness.before_step import ERROR_BITS, population
 from campaigns.soundness.cases import Case
 from campaigns.soundness.checks.statements import Statements, excludes
@@ -22,6 +23,7 @@ from numerics.balls.arithmetic.exact import UnresolvedError as TooFewBitsError
 from numerics.balls.certificate import certify_step, reevaluate_witness
 from numerics.balls.pushes import enclose_pushes
 from verify.cli import main
+from verify.decimals import parse_positive
 from verify.decisions.bundle import load_bundle, save_bundle
 from verify.decisions.one_step import decide_step
 from verify.decisions.question import Question
@@ -32,8 +34,13 @@ __all__ = ["decision", "wrong_at_low_precision", "wrong_pushes"]
 MAX_BITS = 4096
 """Highest working precision, the command's own default."""
 
+# As documented; stated again here, so that a change of the table under attack is seen.
+_EXIT_CODES = {"certified": 0, "refuted": 1, "undecided": 3}
+# Lengths of rows are said to one part in so many, at least.
+_FINE = 1 << 20
 
-def decision(case: Case, truth: Truth) -> tuple[str, list[str]]:
+
+def decision(case: Case, truth: Truth, answers: Answers) -> tuple[str, list[str]]:
     """Ask for the certificate along the route of the case.
 
     Returns
@@ -42,20 +49,34 @@ def decision(case: Case, truth: Truth) -> tuple[str, list[str]]:
         The verdict, and what is unsound.
     """
     instance = Instance(case.V, case.theta, case.theta_tilde, case.support)
-    question = Question(instance, truth.eta, truth.tolerance)
+    question = Question(
+        instance,
+        parse_positive("eta", truth.eta_text),
+        parse_positive("tolerance", truth.tolerance_text),
+    )
     document = decide_step(question, MAX_BITS)
-    wrong = [f"certify: {text}" for text in _wrong_document(document, truth)]
-    if case.route == "bundle" and document["verdict"] != "undecided":
+    wrong = [f"certify: {text}" for text in _wrong_document(document, truth, answers)]
+    decided = document["verdict"] != "undecided"
+    if case.route == "bundle":
+        answers.note("replay of a bundle", decided)
+    if case.route == "bundle" and decided:
         wrong += [f"replay: {text}" for text in _wrong_replay(question, document)]
     if case.route == "command":
+        answers.note("commands", decided)
         wrong += [f"command: {text}" for text in _wrong_commands(question, document)]
     return document["verdict"], wrong
 
 
-def _wrong_document(document: dict[str, Any], truth: Truth) -> Iterator[str]:
-    yield from Statements.read(document).wrong(truth)
+def _wrong_document(document: dict[str, Any], truth: Truth, answers: Answers) -> Iterator[str]:
+    statements = Statements.read(document)
+    statements.count("certify", answers)
+    if (Fraction(document["eta"]), statements.tolerance) != (truth.eta, truth.tolerance):
+        yield "the document has another step size or tolerance than was asked about"
+    yield from statements.wrong(truth)
     deviation = document["unit_norm_deviation"]
-    if _excludes_deviation(truth, Fraction(deviation["lower"]), Fraction(deviation["upper"])):
+    low, high = Fraction(deviation["lower"]), Fraction(deviation["upper"])
+    answers.note("certify: lengths of rows", (high - low) * _FINE <= 1 + low)
+    if _excludes_deviation(truth, low, high):
         yield "the enclosure of max | |v_i| - 1 | does not hold it"
 
 
@@ -97,26 +118,31 @@ def _wrong_commands(question: Question, document: dict[str, Any]) -> Iterator[st
         instance, bundle = Path(folder, "instance.npz"), Path(folder, "bundle.json")
         save_instance("instance", instance, question.instance)
         numbers = ["--eta", question.eta.text, "--tolerance", question.tolerance.text]
-        saved = _run(["certify", str(instance), *numbers, "--bundle", str(bundle)])
+        due = _EXIT_CODES[document["verdict"]]
+        code, saved = _run(["certify", str(instance), *numbers, "--bundle", str(bundle)])
+        if code != due:
+            yield f"certify ends with exit code {code}, and {due} is due"
         if saved != document:
             yield "certify prints another result than was found"
         if bundle.exists() is (document["verdict"] == "undecided"):
             yield "a bundle where nothing was decided, or none where something was"
         if bundle.exists():
-            replayed = _run(["replay", str(bundle)])
+            code, replayed = _run(["replay", str(bundle)])
+            if code != due:
+                yield f"replay ends with exit code {code}, and {due} is due"
             if replayed != document | {"recorded_verdict": document["verdict"]}:
                 yield "replay prints another result than was found"
 
 
-def _run(arguments: Sequence[str]) -> Any:
-    """Return the document that a command prints."""
+def _run(arguments: Sequence[str]) -> tuple[int, Any]:
+    """Return the exit code of a command, and the document that it prints."""
     printed = io.StringIO()
     with redirect_stdout(printed), redirect_stderr(io.StringIO()):
-        main([*arguments, "--json"])
-    return json.loads(printed.getvalue())
+        code = main([*arguments, "--json"])
+    return code, json.loads(printed.getvalue())
 
 
-def wrong_at_low_precision(case: Case, truth: Truth) -> Iterator[str]:
+def wrong_at_low_precision(case: Case, truth: Truth, answers: Answers) -> Iterator[str]:
     """Certify where radii are as large as the numbers: what is rounded inwards shows."""
     tolerance = _nearby(truth, case.nearness)
     found = certify_step(
@@ -124,15 +150,22 @@ def wrong_at_low_precision(case: Case, truth: Truth) -> Iterator[str]:
         case.theta,
         case.theta_tilde,
         case.support,
-        eta=truth.eta.value,
+        eta=truth.eta,
         tolerance=tolerance,
         max_bits=case.low_bits,
     )
     at = f"at {case.low_bits} bits"
-    for text in Statements.of(tolerance, found).wrong(truth):
+    band = case.band
+    statements = Statements.of(tolerance, found)
+    answers.note(f"{band}: verdict", found.verdict != "undecided")
+    statements.count(band, answers)
+    for text in statements.wrong(truth):
         yield f"certify {at}, tolerance beside the largest loss by 2^-{abs(case.nearness)}: {text}"
     signs = case.random().choice((-1, 1), len(case.V)).tolist()
-    for bits, witness in ((case.low_bits, signs), (128, found.witness)):
+    for question, bits, witness in (
+        (f"{band}: loss of an input", case.low_bits, signs),
+        ("witness again", 128, found.witness),
+    ):
         if witness is None:
             continue
         ends = reevaluate_witness(
@@ -141,9 +174,10 @@ def wrong_at_low_precision(case: Case, truth: Truth) -> Iterator[str]:
             case.theta_tilde,
             case.support,
             np.array(witness),
-            eta=truth.eta.value,
+            eta=truth.eta,
             bits=bits,
         )
+        answers.note(question, tells(ends))
         try:
             if ends is not None and excludes(partial(truth.loss_side, witness), ends):
                 yield f"the enclosure of the loss of {witness} at {bits} bits does not hold it"
@@ -159,13 +193,15 @@ def _nearby(truth: Truth, nearness: int) -> Fraction:
     return largest * (1 + shift if nearness > 0 else 1 - shift)
 
 
-def wrong_pushes(case: Case, truth: Truth) -> Iterator[str]:
+def wrong_pushes(case: Case, truth: Truth, answers: Answers) -> Iterator[str]:
     """Enclose how far a step moves the scores, at a precision at which radii show."""
     try:
         heads = enclose_pushes(
             case.V, case.theta, case.theta_tilde, case.support, bits=case.low_bits
         )
     except TooFewBitsError:
+        answers.note(f"{case.band}: push", False)
+        answers.note(f"{case.band}: push", False)
         return
     scored = truth.scored
     # So that the error, of all components together, is 2^-200 of the largest push there can be.
@@ -174,6 +210,9 @@ def wrong_pushes(case: Case, truth: Truth) -> Iterator[str]:
     size = Fraction(2) ** (2 * scored.largest_exponent)
     error = size * len(scored.rows[0]) * Fraction(1, 1 << (bits - ERROR_BITS))
     for head, (gradient, (lows, highs)) in enumerate(zip(gradients, heads, strict=True)):
+        largest = max(max(abs(low), abs(high)) for low, high in zip(lows, highs, strict=True))
+        widest = max(high - low for low, high in zip(lows, highs, strict=True))
+        answers.note(f"{case.band}: push", 2 * widest <= largest)
         for row, low, high in zip(scored.rows, lows, highs, strict=True):
             total = -sum(n * k for n, k in zip(row, gradient.numerators, strict=True))
             push = Fraction(total, gradient.denominator << scored.places)

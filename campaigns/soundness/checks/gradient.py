@@ -6,9 +6,11 @@ import math
 from collections.abc import Iterator
 from fractions import Fraction
 
+from campaigns.soundness.answers import Answers
 from campaigns.soundness.before_step import ERROR_BITS, population, vanishing
 from campaigns.soundness.cases import Case
 from campaigns.soundness.kinds import KINDS
+from campaigns.soundness.questions import FAR, FAR_RARELY
 from campaigns.soundness.rounding import rounds_to
 from campaigns.soundness.truth import Truth
 from numerics.balls.gradient_digits import population_gradient_digits
@@ -16,18 +18,17 @@ from numerics.balls.gradient_digits import population_gradient_digits
 __all__ = ["wrong_digits"]
 
 _MOST_BITS = 1 << 17  # twice what the digits under test are computed with
-_FAR = 8000
 _LOSS = (-1, 0)
 _NAMES = {-1: "loss", 0: "dL/dtheta", 1: "dL/dtheta~"}
 
 
-def wrong_digits(case: Case, truth: Truth) -> Iterator[str]:
+def wrong_digits(case: Case, truth: Truth, answers: Answers) -> Iterator[str]:
     """Print the loss and both gradients to the digits of the case.
 
     Where scores differ by thousands, the verifier tries 65,536 bits for a second before it leaves
-    digits open. It is asked there one time in 32.
+    digits open. It is asked there one time in `FAR_RARELY`.
     """
-    if _spread(truth) > _FAR and case.number // len(KINDS) % 32:
+    if _spread(truth) > FAR and case.number // len(KINDS) % FAR_RARELY:
         return
     found = population_gradient_digits(
         case.V, case.theta, case.theta_tilde, case.support, digits=case.digits
@@ -35,8 +36,11 @@ def wrong_digits(case: Case, truth: Truth) -> Iterator[str]:
     printed = {_LOSS: found.loss}
     for head, components in enumerate((found.theta, found.theta_tilde)):
         printed |= {(head, k): text for k, text in enumerate(components)}
+    zeros = vanishing(truth.scored)
+    for (head, k), text in printed.items():
+        what = "loss" if head < 0 else "zero" if zeros[head][k] else "component"
+        answers.note(f"gradient: {what}", text is not None)
     pending = {entry: text for entry, text in printed.items() if text is not None}
-    zeros: tuple[list[bool], list[bool]] | None = None
     bits = 64 + math.ceil(case.digits * math.log2(10))
     scale = Fraction(2) ** truth.scored.largest_exponent
     while pending and bits <= _MOST_BITS:
@@ -52,7 +56,6 @@ def wrong_digits(case: Case, truth: Truth) -> Iterator[str]:
                 error = Fraction(0)
             if text == "0" or abs(value) <= error:
                 # Zero, or it looks like it.
-                zeros = zeros or vanishing(truth.scored)
                 zero = at != _LOSS and zeros[head][k]
                 if zero is not (text == "0"):
                     truly = "zero" if zero else "not zero"
@@ -69,7 +72,6 @@ def wrong_digits(case: Case, truth: Truth) -> Iterator[str]:
     for head, k in pending:
         yield f"gradient: {_NAMES[head]}[{k}] has digits that brute force cannot confirm"
     if case.kind == "zero gradient":
-        zeros = zeros or vanishing(truth.scored)
         for head, components in enumerate((found.theta, found.theta_tilde)):
             for k, component in enumerate(components):
                 if zeros[head][k] and component is None:

@@ -15,6 +15,7 @@ from types import MappingProxyType
 from mpmath import MPContext, mpf
 
 from campaigns.soundness.after_step import after_step
+from campaigns.soundness.answers import Answers, tells
 from campaigns.soundness.before_step import Scored
 from campaigns.soundness.cases import Case
 from campaigns.soundness.truth import Truth
@@ -50,7 +51,7 @@ _MAPS: Mapping[str, tuple[Map, Map]] = MappingProxyType(
 )
 
 
-def wrong_descent(case: Case, _: Truth) -> Iterator[str]:
+def wrong_descent(case: Case, _: Truth, answers: Answers) -> Iterator[str]:
     """Descend a few steps with another map, on the first positions of the case."""
     V = case.V[:_MOST_POSITIONS]
     if max(abs(x).max() for x in (V, case.theta, case.theta_tilde)) > _LARGEST:
@@ -71,6 +72,10 @@ def wrong_descent(case: Case, _: Truth) -> Iterator[str]:
         tolerance=tolerance,
         max_bits=case.low_bits if rng.random() < 0.3 else 4096,
     )
+    answers.note("descent: verdict", said.verdict != "undecided")
+    answers.note("descent: mean loss", tells(said.mean_loss))
+    # Its upper end is a bound over all inputs, which none need attain.
+    answers.note("descent: largest loss", tells(said.sup_loss, factor=8))
     bits = 2 * said.bits + 128
     coarse, fine = (
         _descended(V.tolist(), case, (a, b), name, eta, steps, precision)
@@ -159,7 +164,7 @@ def _as_fraction(x: mpf) -> Fraction:
     return (-1 if sign else 1) * Fraction(mantissa) * Fraction(2) ** exponent
 
 
-def wrong_floor(_: Case, truth: Truth) -> Iterator[str]:
+def wrong_floor(_: Case, truth: Truth, answers: Answers) -> Iterator[str]:
     """Bound the loss of odd concave attention from below."""
     V = [[Fraction(n, 1 << truth.scored.places) for n in row] for row in truth.scored.rows]
     said = concave_floor([[float(x) for x in row] for row in V])
@@ -180,6 +185,11 @@ def wrong_floor(_: Case, truth: Truth) -> Iterator[str]:
         return
     leverage = max(sum(map(mul, row, _solved(gram, row))) for row in V)
     floor = 1 - 4 * leverage**2 / (1 - 2 * leverage) if 2 * leverage < 1 else Fraction(0)
+    answers.note("floor: leverage", said.leverage is not None and said.leverage <= 2 * leverage)
+    answers.note("floor: sigma", said.singular_square > 0)
+    if floor > 0:
+        answers.note("floor: loss", 2 * said.loss >= floor)
+        answers.note("floor: loss by sigma", said.loss_by_singular > 0)
     if said.leverage is not None and said.leverage < leverage:
         yield "floor: a leverage exceeds its upper bound"
     if not 0 <= said.loss_by_singular <= said.loss <= max(floor, Fraction(0)):
@@ -226,12 +236,10 @@ def _solved(A: Sequence[Sequence[Fraction]], right: Sequence[Fraction]) -> list[
     return [row[m] / row[i] for i, row in enumerate(rows)]
 
 
-def wrong_reach(case: Case, truth: Truth) -> Iterator[str]:
+def wrong_reach(case: Case, truth: Truth, answers: Answers) -> Iterator[str]:
     """Find queries of softmax attention that serve every support."""
-    tolerance = Fraction(1, 10 ** (1 + case.number % 30))
+    tolerance = Fraction(1, 10 ** int(case.random().integers(1, 31)))
     said = softmax_reach(case.V, tolerance=tolerance)
-    if said is None:
-        return
     scored = truth.scored
     rows = scored.rows
     squares = [sum(map(mul, row, row)) for row in rows]
@@ -241,6 +249,10 @@ def wrong_reach(case: Case, truth: Truth) -> Iterator[str]:
         for j in range(len(rows))
         if i != j
     )
+    if gap > 0:
+        answers.note("reach", said is not None and 2 * said.gap * (1 << (2 * scored.places)) >= gap)
+    if said is None:
+        return
     if said.gap > Fraction(gap, 1 << (2 * scored.places)):
         yield "reach: an overlap exceeds what the gap allows"
     if said.sup_loss > tolerance:

@@ -8,6 +8,7 @@ from fractions import Fraction
 from functools import partial
 from typing import Any
 
+from campaigns.soundness.answers import Answers, tells
 from campaigns.soundness.truth import Truth, UnresolvedError
 from numerics.balls.certificate import StepCertificate
 
@@ -65,6 +66,13 @@ class Statements:
             (first[1], second[1]),
             document["witness"],
         )
+
+    def count(self, where: str, answers: Answers) -> None:
+        """Count what is said besides the verdict."""
+        answers.note(f"{where}: largest loss", tells(self.sup_loss))
+        for position, share in zip(self.heads, self.attention, strict=True):
+            answers.note(f"{where}: head", position is not None)
+            answers.note(f"{where}: attention", tells(share))
 
     def wrong(self, truth: Truth) -> Iterator[str]:
         """Yield what is not true, or not known to be by brute force either."""

@@ -9,6 +9,7 @@ import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
+from campaigns.soundness.answers import Answers, tells
 from campaigns.soundness.before_step import in_one_unit, label_signs, signed_sums
 from campaigns.soundness.cases import Case
 from campaigns.soundness.checks.statements import excludes
@@ -29,7 +30,7 @@ _NARROW = Fraction(2 * (2 * (4 * 3 + 36) + 16), 1 << 53)
 _UNDERFLOW = Fraction(1, 1 << 1060)
 
 
-def wrong_binary64_bracket(case: Case, truth: Truth) -> Iterator[str]:
+def wrong_binary64_bracket(case: Case, truth: Truth, answers: Answers) -> Iterator[str]:
     """Bracket the largest loss at the attention after the step, and at one made for the purpose."""
     step = truth.step()
     d = len(case.V)
@@ -37,7 +38,8 @@ def wrong_binary64_bracket(case: Case, truth: Truth) -> Iterator[str]:
         np.array([_as_binary64(step.attention(head, i).near(1 << 12)) for i in range(d)])
         for head in (0, 1)
     ]
-    yield from _wrong_bracket("after the step", heads[0], heads[1], case.support)
+    where = "after the step"
+    yield from _wrong_bracket(where, heads[0], heads[1], case.support, answers)
     rng = case.random()
     kinds = tuple(ATTENTION_KINDS)
     size = int(rng.integers(2, 8))
@@ -45,7 +47,7 @@ def wrong_binary64_bracket(case: Case, truth: Truth) -> Iterator[str]:
     pair = AttentionPair(
         kind=kinds[case.number % len(kinds)], d=size, seed=case.number, support=(a, b)
     )
-    yield from _wrong_bracket(repr(pair), pair.gamma, pair.gamma_tilde, pair.support)
+    yield from _wrong_bracket(repr(pair), pair.gamma, pair.gamma_tilde, pair.support, answers)
 
 
 def _as_binary64(x: Fraction | None) -> float:
@@ -57,6 +59,7 @@ def _wrong_bracket(
     gamma: NDArray[np.float64],
     gamma_tilde: NDArray[np.float64],
     support: tuple[int, int],
+    answers: Answers,
 ) -> Iterator[str]:
     said = worst_case_loss(gamma, gamma_tilde, support)
     E, F = (in_one_unit(head.tolist())[0] for head in (gamma, gamma_tilde))
@@ -70,6 +73,8 @@ def _wrong_bracket(
     x = said.witness.tolist()
     number = sum(1 << i for i, sign in enumerate(x[1:]) if sign != x[0])
     lower, upper = Fraction(said.lower), Fraction(said.upper)
+    answers.note("binary64: largest loss", tells((lower, upper)))
+    answers.note("binary64: closed", said.proved is not Closure.OPEN)
     if not 0 <= lower <= largest <= upper <= 4:
         yield f"worst case {where}: [{said.lower}, {said.upper}] does not hold the largest loss"
     if lower * square > R[number] ** 2:
@@ -84,7 +89,7 @@ def _wrong_bracket(
         yield f"worst case {where}: said to be closed, and wide"
 
 
-def wrong_ball_bracket(case: Case, truth: Truth) -> Iterator[str]:
+def wrong_ball_bracket(case: Case, truth: Truth, answers: Answers) -> Iterator[str]:
     """Bracket the largest loss from scores that are known within a slack, at low precision."""
     places = 6 + case.number % 59
     with working_precision(case.low_bits):
@@ -97,7 +102,9 @@ def wrong_ball_bracket(case: Case, truth: Truth) -> Iterator[str]:
         found = joined(opposite, equal)
         brackets = [("vertices and edges", found)]
         settled = enumerate_branch(generators, first, second)
-        if settled is not None:
+        if settled is None:
+            answers.note(f"{case.band}: bracket by enumeration", False)
+        else:
             brackets.append(("enumeration", joined(opposite, settled)))
         # The search ends at once with an input, has to look everywhere, and ends at once with none.
         whole = (equal if settled is None else settled).attained.mid()
@@ -108,6 +115,7 @@ def wrong_ball_bracket(case: Case, truth: Truth) -> Iterator[str]:
     at = f"{case.low_bits} bits, scores in units of 2^-{places}"
     try:
         for name, enclosure in ends:
+            answers.note(f"{case.band}: bracket by {name}", tells(enclosure))
             if enclosure is not None and excludes(truth.supremum_side, enclosure):
                 yield f"bracket by {name}, {at}: it does not hold the largest loss"
     except UnresolvedError as failure:

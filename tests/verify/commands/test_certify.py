@@ -1,7 +1,9 @@
 import copy
 import json
+import os
 import subprocess
 import sys
+import threading
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -280,3 +282,55 @@ def test_a_decision_is_not_lost_with_its_bundle(capsys, learned, tmp_path, monke
     assert (code, json.loads(out)["verdict"]) == (3, "certified")
     assert err.startswith("no bundle is written: bundle=")
     assert not (tmp_path / "b.json").exists()
+
+
+def test_a_bundle_that_replay_would_refuse_is_refused_before_the_decision(
+    capsys, monkeypatch, tmp_path, orthonormal, learned
+) -> None:
+    def decided(*_: object) -> None:
+        pytest.fail("it was decided")
+
+    target = tmp_path / "bundle.json"
+    # V, theta and theta_tilde have 24 numbers, of 32 characters each at most.
+    monkeypatch.setattr("verify.decisions.bundle._LARGEST_FILE", 24 * 32 - 1)
+    with monkeypatch.context() as patched:
+        patched.setattr("verify.decisions.one_step.decide_step", decided)
+        code, out, err = run(capsys, "certify", orthonormal, "--bundle", target)
+        assert (code, out) == (2, "")
+        assert err.startswith(f"error: bundle={target}: would have ")
+    # With the rest of the document it is too long all the same: that is known afterwards.
+    monkeypatch.setattr("verify.decisions.bundle._LARGEST_FILE", 24 * 32)
+    for instance, eta, verdict, expected in (
+        (orthonormal, "0.1", "refuted", 1),
+        (learned, "1e8", "certified", 3),
+    ):
+        argv = ("certify", instance, "--eta", eta, "--bundle", target, "--json")
+        code, out, err = run(capsys, *argv)
+        assert (code, json.loads(out)["verdict"]) == (expected, verdict)
+        assert f"no bundle is written: bundle={target}: would have " in err
+    assert not target.exists()
+
+
+def test_a_bundle_beyond_memory_is_refused_before_the_decision(
+    capsys, monkeypatch, tmp_path, orthonormal
+) -> None:
+    monkeypatch.setattr("verify.running.memory.usable_bytes", lambda: 24 * (32 * 4 + 80) - 1)
+    code, _, err = run(capsys, "certify", orthonormal, "--bundle", tmp_path / "bundle.json")
+    assert code == 2
+    assert "GiB of memory" in err
+
+
+def test_a_bundle_is_read_from_a_pipe_and_behind_a_byte_order_mark(
+    capsys, tmp_path, orthonormal
+) -> None:
+    target, pipe = tmp_path / "bundle.json", tmp_path / "pipe"
+    run(capsys, "certify", orthonormal, "--bundle", target)
+    expected = decide(capsys, "replay", target)
+    content = target.read_bytes()
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_bytes, args=(content,), daemon=True)
+    writer.start()
+    assert decide(capsys, "replay", pipe) == expected
+    writer.join()
+    target.write_bytes(b"\xef\xbb\xbf" + content)
+    assert decide(capsys, "replay", target) == expected

@@ -358,3 +358,79 @@ def test_a_missing_file_or_folder_is_refused(capsys, files, tmp_path) -> None:
     assert "File name too long" in run(capsys, files.a, "x" * 5000)[2]
     assert run(capsys, files.a)[0] == 2
     assert run(capsys, files.a, "")[0] == 2
+
+
+def deep(depth: int) -> str:
+    text = json.dumps(document())
+    return '{"later": ' + "[" * depth + "]" * depth + ", " + text[1:]
+
+
+@pytest.mark.parametrize("depth", range(100, 1001, 100))
+def test_what_is_nested_without_end_is_refused_in_a_line(capsys, files, depth: int) -> None:
+    files.write(lambda _: None)
+    files.b.write_text(deep(depth))
+    code, out, err = run(capsys, files.a, files.b)
+    assert (code, out) == (2, "")
+    assert err.endswith("not a JSON document: it is nested too deeply\n")
+    assert err.count("\n") == 1
+
+
+def test_what_varies_has_one_place_each(capsys, files) -> None:
+    for name in ("seconds", "environment"):
+        answer, _ = found(capsys, files, lambda d, name=name: evidence(d).update({name: "x"}))
+        assert answer["same"] is False
+        assert answer["claims"][0]["cells"][0]["changes"] == {name: {"b": "x"}}
+    answer, _ = found(capsys, files, lambda d: d.update(seconds=1))
+    assert (answer["same"], answer["run"]) == (False, {"seconds": {"b": 1}})
+    answer, _ = found(capsys, files, lambda d: d["claims"][0].update(environment={}))
+    assert answer["claims"][0]["changes"] == {"environment": {"b": {}}}
+    answer, _ = found(capsys, files, lambda d: d.update(later={"seconds": 1}))
+    assert answer["same"] is False
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "relative"),
+    [
+        ("0.1", "0.10000000000000000001", 1e-19),
+        ("1e-400", "0.0", 1.0),
+        ("0.1", "0.10", 0.0),
+        ("1e-99998", "1e-99999", None),
+    ],
+)
+def test_numbers_are_compared_as_they_are_written(capsys, files, a, b, relative) -> None:
+    text = json.dumps(document())
+    for path, number in ((files.a, a), (files.b, b)):
+        path.write_text(text.replace('"margin": 0.5', f'"margin": {number}', 1))
+    code, out, _ = run(capsys, files.a, files.b, "--json")
+    answer = json.loads(out)
+    assert (code, answer["same"]) == (0, False)
+    change = answer["claims"][0]["cells"][0]["changes"]["margin"]
+    # A text where binary64 would not say what is written.
+    assert (str(change["a"]), str(change["b"])) == (a, b)
+    if relative is None:
+        assert "numbers" not in change
+    else:
+        assert change["numbers"] == [{"a": a, "b": b, "relative": relative}]
+    shown = run(capsys, files.a, files.b)[1]
+    assert f" {a} " in shown
+    assert f" {b} " in shown
+    files.b.write_text(files.a.read_text())
+    assert json.loads(run(capsys, files.a, files.b, "--json")[1])["same"] is True
+
+
+def test_an_integer_beyond_reading_is_refused_in_plain_words(capsys, files) -> None:
+    files.write(lambda _: None)
+    files.b.write_text('{"later": ' + "9" * 4301 + ", " + json.dumps(document())[1:])
+    code, _, err = run(capsys, files.a, files.b)
+    assert code == 2
+    assert err.endswith("an integer has 4301 digits; at most 4300 are read\n")
+
+
+def test_of_a_text_without_end_the_beginning_is_shown_and_json_has_all(capsys, files) -> None:
+    long = "x" * 4_000_000
+    answer, shown = found(capsys, files, lambda d: evidence(d).update(computed=long))
+    assert answer["claims"][0]["cells"][0]["changes"]["computed"]["b"] == long
+    assert 1000 <= shown.count("x") < 1100
+    assert "(4,000,000" in shown
+    _, shown = found(capsys, files, lambda d: d["claims"][0].update(id=long))
+    assert len(shown) < 5000

@@ -111,14 +111,38 @@ def test_only_what_numpy_writes_is_expanded(path: Path) -> None:
         assert "compressed in a way that is not read" in refusal(path)
 
 
-def test_a_bomb_is_refused_by_what_it_says(path: Path) -> None:
+def pack(path: Path, content: bytes, declared: int) -> None:
+    """Write an archive whose compressed member says how long it is."""
     entry = zipfile.ZipInfo("x.npy")
     packer = zlib.compressobj(9, zlib.DEFLATED, -15)
-    data = packer.compress(member(np.zeros(1000))) + packer.flush()
+    data = packer.compress(content) + packer.flush()
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr(entry, data)
-        entry.compress_type, entry.file_size = zipfile.ZIP_DEFLATED, 10 << 30
-    assert "expands to 10 GiB" in refusal(path)
+        entry.compress_type, entry.file_size = zipfile.ZIP_DEFLATED, declared
+        entry.CRC = zlib.crc32(content)
+
+
+def test_a_bomb_is_refused_by_what_it_says(path: Path) -> None:
+    zeros = member(np.zeros(1000))
+    pack(path, zeros, len(zeros))
+    assert read(path)["x"].tolist() == [0.0] * 1000
+    # Longer than its array; as long as its array, which does not fit; longer than both say.
+    pack(path, zeros, 10 << 30)
+    assert "not as long as its header says" in refusal(path)
+    header = io.BytesIO()
+    shape = (1 << 44,)
+    npy.write_array_header_1_0(header, {"descr": "<f8", "fortran_order": False, "shape": shape})
+    pack(path, header.getvalue() + bytes(1000), len(header.getvalue()) + (8 << 44))
+    assert "GiB of memory" in refusal(path)
+    pack(path, zeros + bytes(10**6), len(zeros))
+    assert "not a complete npz archive" in refusal(path)
+
+
+def test_sparse_arrays_may_shrink_as_much_as_they_do(path: Path) -> None:
+    one_hot = np.eye(6000)
+    np.savez_compressed(path, x=one_hot)
+    assert one_hot.nbytes > 500 * path.stat().st_size
+    assert np.array_equal(read(path)["x"], one_hot)
 
 
 def test_a_long_list_of_members_is_not_read(path: Path) -> None:
