@@ -502,7 +502,7 @@ def test_named_fragments_are_printed_in_order_and_once(capsys) -> None:
         ("--list --out x", "arguments=latex --list --out x: argument --out: not allowed with"),
         ("--check a.tex --out x", "arguments=latex --check a.tex --out x: argument --out: not"),
         ("--check missing.tex", "check=missing.tex: cannot be read: No such file or directory;"),
-        ("--check .", "check=.: cannot be read: it is no regular file; name a LaTeX file"),
+        ("--check .", "check=.: cannot be read: it is neither a regular file nor a pipe"),
         ("zero-start --list", "NAME=zero-start: goes with neither --list nor --check"),
         ("zero-start --check a.tex", "NAME=zero-start: goes with neither --list nor --check"),
         ("zero-start --out /dev/null/x", "out=/dev/null/x: cannot be written"),
