@@ -25,10 +25,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(options: argparse.Namespace) -> int:
-    """Run the campaign, and return 0 if nothing was unsound and the campaign was not empty."""
+    """Run the campaign; return 0 if it is sound and said enough, 1 if not, 2 if refused."""
     from campaigns.page import write_figures
     from campaigns.soundness.campaign import SIZES, Campaign
 
+    if options.cases is not None and options.cases < 1:
+        print(f"cases={options.cases}: must be at least 1", file=sys.stderr)
+        return 2
     if options.case is not None:
         return Campaign.of_one(options.seed, options.case, options.findings)
     campaign = Campaign(options.seed, options.cases or SIZES[options.size], options.findings)

@@ -55,3 +55,10 @@ def test_an_interrupted_soundness_is_not_written_into_the_page(
     assert main(["soundness", "--docs"]) == 1
     told = capsys.readouterr().err
     assert told == "docs: the campaign is not finished: nothing is written\n"
+
+
+@pytest.mark.parametrize("cases", ["0", "-3"])
+def test_a_soundness_of_no_cases_is_refused(cases: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["soundness", "--cases", cases]) == 2
+    told = capsys.readouterr()
+    assert (told.out, told.err) == ("", f"cases={cases}: must be at least 1\n")
