@@ -20,6 +20,7 @@ import numpy as np
 
 from verify.claim import Cell, Claim, Evidence, Grade, Profile
 from verify.evidence.agreement import agreement_cell
+from verify.evidence.sample_kernels import sums_cell
 from verify.evidence.witness_kernels import covariance_cell
 from verify.instances.instance import draw_instance
 from verify.instances.rational_attention import draw_support
@@ -278,6 +279,7 @@ def _variance_cells(profile: Profile) -> tuple[Cell, ...]:
         Cell(name=_ENUMERATION, check=partial(_check_enumeration, trials), cost=0.1 * trials),
         *(cell for kernels in _KERNELS[profile] for cell in _kernel_cells(kernels)),
         covariance_cell(),
+        sums_cell(),
     )
 
 

@@ -20,6 +20,7 @@ from numerics.one_step import one_step
 from numerics.population import PopulationGradient, antisymmetric_gradient, gradient
 from verify.claim import Cell, Claim, Profile
 from verify.evidence.agreement import agreement_cell
+from verify.evidence.digit_kernels import uniform_digits_cell
 from verify.evidence.exact_kernels import (
     ends_cell,
     products_cell,
@@ -176,6 +177,7 @@ def _digits_cells(profile: Profile) -> tuple[Cell, ...]:
             cost=trials * 1e-2,
         ),
         zero_cell(),
+        uniform_digits_cell(),
         ends_cell(),
         products_cell(),
         rank_cell(),
