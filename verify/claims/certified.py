@@ -8,6 +8,7 @@ from functools import partial
 from verify.claim import Cell, Claim, Evidence, Grade, Profile
 from verify.evidence.assumptions import SETTING
 from verify.evidence.certificate_kernels import heads_cell
+from verify.evidence.verdict_kernels import verdicts_cell
 from verify.instances.instance import draw_instance
 from verify.seeds import Streams
 
@@ -80,6 +81,7 @@ def _cells(profile: Profile) -> tuple[Cell, ...]:
             for d, m, cost in _SIZES[profile]
         ),
         heads_cell(),
+        verdicts_cell(),
     )
 
 
