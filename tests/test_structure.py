@@ -45,6 +45,9 @@ COMMON_TO_DERIVATIONS = {
     )
 }
 
+# Lines; a module that needs more has two ideas.
+LONGEST = 400
+
 # From the ground up, as docs/structure.md has them.
 ROOMS_OF_VERIFY = (
     *("seeds", "decimals", "environment", "ledgers", "console", "running", "files", "instances"),
@@ -159,6 +162,11 @@ def test_every_module_is_used_or_is_where_something_begins() -> None:
     }
     assert idle <= ENTRIES
     assert modules().keys() >= ENTRIES
+
+
+def test_a_module_is_short_enough_to_be_read_at_one_sitting() -> None:
+    lengths = {name: len(path.read_text("utf-8").splitlines()) for name, path in modules().items()}
+    assert {name: length for name, length in lengths.items() if length > LONGEST} == {}
 
 
 def test_a_room_says_in_a_line_what_it_is() -> None:

@@ -13,7 +13,7 @@ from typing import SupportsIndex
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from numerics.arguments import check_support, embedding_matrix, vector_of_length
+from numerics.arguments import check_support, embedding_matrix, row_blocks, vector_of_length
 
 __all__ = ["ExactInstance"]
 
@@ -90,7 +90,8 @@ class ExactInstance:
 
 def _common_unit(array: NDArray[np.float64]) -> int:
     """Return an exponent e such that every entry is an integer times 2^e."""
-    return int(np.frexp(array)[1].min()) - 53
+    blocks = row_blocks(*array.shape)
+    return min(int(np.frexp(array[block])[1].min()) for block in blocks) - 53
 
 
 def _integers(vector: NDArray[np.float64], unit: int) -> list[int]:

@@ -120,7 +120,7 @@ def event_thresholds(
     Raises
     ------
     InvalidArgumentError
-        If `d` or `m` is too small.
+        If `d` or `m` is too small, or the ends of the slices do not increase.
     UnmetConditionError
         If the theorem says nothing for this budget.
     """

@@ -89,6 +89,18 @@ def test_the_readme_lists_every_command(parsers: Parsers) -> None:
     assert [name for name in parsers if not re.search(rf"`{name}\b", rows)] == []
 
 
+def test_what_the_commands_of_the_readme_write_is_ignored_by_git(pages: Pages) -> None:
+    ignored = (ROOT / ".gitignore").read_text().splitlines()
+    found = pages[ROOT / "README.md"]
+    written = {block.file for block in found if block.kind == "python"}
+    for block in found:
+        if block.kind == "shell":
+            commands = "\n".join(block.bare_commands())
+            written |= set(re.findall(r"--(?:out|bundle) (\S+)", commands))
+    assert len(written) > 4
+    assert {name for name in written if not {f"/{name}", f"/{name}/"} & {*ignored}} == set()
+
+
 GOOD = "```console\n$ xorverify --version\nxorverify ...\n```\n"
 
 

@@ -143,6 +143,67 @@ def test_gradient_of_the_circle(capsys, instance) -> None:
     assert found["unit_norm_deviation"] == {"lower": "0", "upper": "0"}
 
 
+def test_a_gradient_that_would_not_fit_in_memory_is_refused_before_the_work(
+    capsys, monkeypatch, instance
+) -> None:
+    kernel = "numerics.balls.gradient_digits.population_gradient_digits"
+    # V twice, and for each of 4 positions 1200 bytes and 32 numbers of 114 bits: 50 for 15 digits,
+    # and 64 to spare.
+    needed = 2 * 64 + 4 * (1200 + 32 * 114 // 8)
+    monkeypatch.setattr("verify.running.memory.usable_bytes", lambda: needed)
+    document(capsys, "gradient", instance, "--digits", 15)
+    with monkeypatch.context() as patched:
+        patched.setattr(kernel, lambda *_, **__: pytest.fail("it was computed"))
+        patched.setattr("verify.running.memory.usable_bytes", lambda: needed - 1)
+        code, out, err = run(capsys, "gradient", instance, "--digits", 15, "--json")
+        assert (code, out, err.count("\n")) == (2, "", 1)
+        assert err.startswith(f"error: instance={instance}: needs about ")
+        assert "GiB of memory" in err
+    code, _, err = run(capsys, "gradient", instance, "--digits", 16)
+    assert (code, "GiB of memory" in err) == (2, True)
+
+
+# Prints how many bytes a command takes at its peak, beyond those of a small instance. `getrusage`
+# would count what the process that started this one had.
+_PEAK = """
+import re, sys
+from verify.cli import main
+status = lambda entry: 1024 * int(
+    re.search(entry + r":\\s+(\\d+) kB", open("/proc/self/status").read())[1]
+)
+small, large, command, *options = sys.argv[1:]
+main([command, small, *options])
+before = status("VmRSS")
+main([command, large, *options])
+print(status("VmHWM") - before)
+"""
+
+
+@pytest.mark.parametrize(
+    ("command", "bytes_per_position"),
+    [
+        (("certify", "--eta", "1e9"), 2200),
+        (("gradient", "--digits", "17"), 1200 + 32 * 121 // 8),
+        (("gradient", "--digits", "200"), 1200 + 32 * 729 // 8),
+    ],
+)
+def test_estimates_of_memory_are_near_the_truth(
+    capsys, tmp_path, command: tuple[str, ...], bytes_per_position: int
+) -> None:
+    d, m = 20_000, 4
+    for name, size in (("small", 50), ("large", d)):
+        run(capsys, "instance", "--d", size, "--m", m, "--out", tmp_path / name)
+    found = subprocess.run(
+        [sys.executable, "-c", _PEAK, tmp_path / "small", tmp_path / "large", *command],
+        capture_output=True,
+        check=True,
+        text=True,
+    )
+    measured = int(found.stdout.splitlines()[-1])
+    # The estimate is an upper bound, and a refusal by it is fair. V is next to nothing here.
+    assert 0.5 <= measured / (d * (bytes_per_position + 16 * m)) <= 1
+
+
 def test_gradient_where_the_queries_vanish_is_rational(capsys, instance, tmp_path) -> None:
     with np.load(instance) as archive:
         V = archive["V"]

@@ -22,7 +22,10 @@ def test_decimals_are_read_exactly_and_echoed(text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", " 1", "1 ", "nan", "inf", "-inf", "1.", ".5", "1e", "0x1", "1_000", "1/3", "1e99999", "١"],
+    [
+        *("", " 1", "1 ", "nan", "inf", "-inf", "1.", ".5", "1e", "0x1", "1_000", "1/3", "1 +/- 2"),
+        *("1e99999", "1e9999999", "١"),
+    ],
 )
 def test_other_forms_are_refused(text: str) -> None:
     with pytest.raises(InvalidArgumentError, match=r"^eta="):

@@ -8,7 +8,7 @@ interval that misses the bound itself altogether refutes.
 from __future__ import annotations
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -34,6 +34,9 @@ if TYPE_CHECKING:
     from numerics.theorem2.slopes import HeadSlopes
 
 __all__ = ["CLAIMS"]
+
+_Key = tuple[str, str | None]
+"""An event's name, and its head if it has one."""
 
 # Positions of one batch of draws that holds no V.
 _BATCH = 1 << 18
@@ -259,9 +262,11 @@ def _check_events(setting: _Setting, level: float, streams: Streams) -> Evidence
     budget = _loose_budget(d, m)
     with working_precision(64):
         events = failure_events(d, m, budget, scale=_LOOSE_SCALE, tolerance=TOLERANCE)
-    bounds = {(event.name, event.head): float(event.probability) for event in events}
+    bounds: dict[_Key, float] = {
+        (event.name, event.head): float(event.probability) for event in events
+    }
     thresholds = event_thresholds(d, m, budget, scale=_LOOSE_SCALE, tolerance=TOLERANCE)
-    counts: Counter[tuple[str, str | None]] = Counter()
+    counts: Counter[_Key] = Counter()
     for i in range(setting.trials):
         instance = draw_instance(streams.trial(i), d, m)
         slopes = one_step_slopes(instance.V, instance.theta, instance.support)
@@ -277,11 +282,7 @@ def _check_events(setting: _Setting, level: float, streams: Streams) -> Evidence
         subject="statement",
         method="events of random draws at a loose budget, Clopper-Pearson intervals",
         grade=Grade.ERROR if unknown else worst,
-        computed="; ".join(
-            f"{name}{'' if head is None else f' ({head})'} {each.count / each.trials:.4f} of"
-            f" {bounds[name, head]:.4f}"
-            for (name, head), each in found.items()
-        ),
+        computed=_beside_bounds(found, bounds),
         claimed="the frequency of every event is at most its bound",
         margin=min(1 - found[key].interval[1] / bound for key, bound in bounds.items()),
         precision="binary64",
@@ -290,6 +291,19 @@ def _check_events(setting: _Setting, level: float, streams: Streams) -> Evidence
         met=setting.trials,
         reason=f"events without a bound: {sorted(map(str, unknown))}" if unknown else None,
     )
+
+
+def _beside_bounds(found: Mapping[_Key, Proportion], bounds: Mapping[_Key, float]) -> str:
+    """Return how often each event happened and its bound, which both heads have in common."""
+    frequencies: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
+    for (name, head), each in found.items():
+        bound = f"{bounds[name, head]:.4f}"
+        frequencies[name, bound].append(f"{each.count / each.trials:.4f}")
+    listed = (
+        f"{name} {' and '.join(shares)} (bound {bound})"
+        for (name, bound), shares in frequencies.items()
+    )
+    return f"frequencies, one for each head where there are two: {'; '.join(listed)}"
 
 
 def _step_cells(profile: Profile) -> tuple[Cell, ...]:

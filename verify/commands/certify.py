@@ -42,12 +42,15 @@ def execute(options: argparse.Namespace) -> Outcome:
     target = None if options.bundle is None else read_path("bundle", options.bundle)
 
     from verify.decisions.bundle import refuse_too_large, save_bundle
-    from verify.decisions.one_step import decide_step, step_outcome
+    from verify.decisions.one_step import decide_step, decision_bytes, step_outcome
     from verify.decisions.question import Question, exact_binary64
     from verify.files.writing import check_writable
     from verify.instances.instance import load_instance
+    from verify.running.memory import refuse_beyond_memory
 
-    instance = load_instance(read_path("instance", options.instance), support=support)
+    path = read_path("instance", options.instance)
+    instance = load_instance(path, support=support)
+    refuse_beyond_memory("instance", path, decision_bytes(instance.d, instance.m))
     if given_eta is None:
         if instance.eta is None:
             raise InvalidArgumentError("eta", "missing", "give --eta E: the file has none")

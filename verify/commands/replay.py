@@ -27,14 +27,19 @@ def execute(options: argparse.Namespace) -> Outcome:
     max_bits = read_max_bits(options)
 
     from verify.decisions.bundle import load_bundle
-    from verify.decisions.descent import decide_descent, descent_outcome
-    from verify.decisions.one_step import decide_step, step_outcome
+    from verify.decisions.descent import decide_descent, descent_bytes, descent_outcome
+    from verify.decisions.one_step import decide_step, decision_bytes, step_outcome
     from verify.decisions.question import DescentQuestion
+    from verify.running.memory import refuse_beyond_memory
 
-    question, recorded = load_bundle(read_path("bundle", options.bundle))
+    path = read_path("bundle", options.bundle)
+    question, recorded = load_bundle(path)
+    sizes = question.instance.d, question.instance.m
     if isinstance(question, DescentQuestion):
+        refuse_beyond_memory("bundle", path, descent_bytes(*sizes))
         found, present = decide_descent(question, max_bits), descent_outcome
     else:
+        refuse_beyond_memory("bundle", path, decision_bytes(*sizes))
         found, present = decide_step(question, max_bits), step_outcome
     if found["verdict"] != recorded:
         print(f"the bundle says {recorded}: that is not what was found", file=sys.stderr)

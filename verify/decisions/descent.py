@@ -9,7 +9,17 @@ from verify.console.enclosures import as_enclosure, written
 from verify.console.outcome import Outcome
 from verify.decisions.question import EXIT_CODES, DescentQuestion
 
-__all__ = ["decide_descent", "descent_outcome"]
+__all__ = ["decide_descent", "descent_bytes", "descent_outcome"]
+
+# V in balls and its transpose; weights, slopes and what is pulled back. As measured from
+# (d, m) = (400, 50) to (400, 800) and (5000, 20): 93 to 112 bytes and 1360 bytes.
+_BYTES_PER_ENTRY = 112
+_BYTES_PER_POSITION = 1600
+
+
+def descent_bytes(d: int, m: int) -> int:
+    """Return the bytes that a decision at ``(d, m)`` needs: V, and the first attempt's balls."""
+    return (8 + _BYTES_PER_ENTRY) * d * m + _BYTES_PER_POSITION * d
 
 
 def decide_descent(question: DescentQuestion, max_bits: int) -> dict[str, Any]:

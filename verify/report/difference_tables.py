@@ -19,10 +19,13 @@ _LONGEST = 1000
 
 
 def print_difference(found: Difference) -> None:
-    """Print where two results differ; of results that are the same, only that they are."""
+    """Print where two results differ; of results that are the same, only that they are.
+
+    Runs without a claim in common leave nothing to compare, and are not said to be the same.
+    """
     console = terminal.console(sys.stdout)
     compared = f"{found.claims_compared} claims, {found.cells_compared} cells compared"
-    if found.same:
+    if found.same and found.claims_compared:
         console.print(f"the same results: {compared}", highlight=False)
         return
     sections = (
@@ -42,7 +45,7 @@ def print_difference(found: Difference) -> None:
         _table(
             "Environment", ("",), [((name,), change) for name, change in found.environment.items()]
         ),
-        Text(_times(found.times)),
+        Text(_times(found.times)) if found.claims_compared else None,
     )
     for section in sections:
         if section is not None:
@@ -107,6 +110,8 @@ def _size(relative: float | None) -> str:
 
 
 def _tally(found: Difference) -> str:
+    if not found.claims_compared:
+        return "nothing to compare: the runs have no claim in common"
     verdicts = sum("verdict" in claim.changes for claim in found.claims)
     cells = sum(len(claim.cells) for claim in found.claims)
     return (

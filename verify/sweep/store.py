@@ -8,8 +8,6 @@ and a rerun computes the same rows again.
 
 from __future__ import annotations
 
-import itertools
-import json
 import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
@@ -20,9 +18,15 @@ from typing import Any
 from urllib.parse import quote
 
 from numerics.arguments import InvalidArgumentError
-from verify.environment import version
 from verify.sweep.chunk import Row
 from verify.sweep.config import Sweep
+from verify.sweep.identity import (
+    read_facts,
+    refuse_damaged,
+    refuse_foreign,
+    refuse_other,
+    write_facts,
+)
 from verify.sweep.kinds import Kind, find_kind
 from verify.sweep.parameters import Field, plain
 from verify.sweep.transactions import (
@@ -37,11 +41,6 @@ from verify.sweep.transactions import (
 )
 
 __all__ = ["FILE", "CellCounts", "Store", "StoreFailedError", "StoreLockedError", "read_sweep"]
-
-_APPLICATION = int.from_bytes(b"xorv")  # how SQLite files say whose they are
-_SCHEMA = 1
-_MAGIC = b"SQLite format 3\0"
-_HEADER = 100  # bytes; the application's id is at 68
 
 # Others hold the lock for moments, as a backup does; who holds it longer is waited for elsewhere.
 _BUSY_SECONDS = 0.1
@@ -105,14 +104,15 @@ class Store:
             If it cannot be had now, or the disk is full.
         """
         path = out / FILE
-        _refuse_foreign("out", out)
+        refuse_foreign("out", out)
         with explained(out):
             connection = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None)
         with closed_on_failure(connection), opening("out", out):
             if _scalar(connection, "PRAGMA page_count") == 0:
                 _create(connection, sweep)
-            _refuse_damaged("out", out, connection)
-            _refuse_other(out, connection, sweep)
+            refuse_damaged("out", out, connection)
+            refuse_other("out", out, connection, sweep)
+            _refuse_other_columns("out", out, connection, sweep)
             if _scalar(connection, "PRAGMA journal_mode = WAL") != "wal":
                 raise InvalidArgumentError(
                     "out", out, "this file system cannot hold a database in WAL mode; use another"
@@ -237,24 +237,14 @@ def read_sweep(out: Path, *, what: str = "sweep") -> Store:
     """
     if not os.path.isfile(out / FILE):  # Path.is_file fails where a name is too long
         raise InvalidArgumentError(what, out, f"holds no {FILE}; name the folder of a sweep")
-    _refuse_foreign(what, out)
+    refuse_foreign(what, out)
     connection = _connect_to_read(out)
     with closed_on_failure(connection), opening(what, out):
         connection.execute("PRAGMA query_only = ON")
         if _scalar(connection, "PRAGMA page_count") == 0:
             raise InvalidArgumentError(what, out, f"{FILE} is still empty; run the sweep")
-        _refuse_damaged(what, out, connection)
-        stored = _facts(what, out, connection)
-        if stored["schema"] != str(_SCHEMA):
-            raise InvalidArgumentError(
-                what, out, f"was laid out by version {stored['version']}, and this is {version()}"
-            )
-        configuration = _configuration(what, out, stored)
-        try:
-            sweep = Sweep.from_canonical(configuration)
-        except InvalidArgumentError as refusal:
-            raise damaged(what, out, f"its configuration is none: {refusal}") from None
-        return Store(out, connection, sweep)
+        refuse_damaged(what, out, connection)
+        return Store(out, connection, read_facts(what, out, connection))
 
 
 def _columns(kind: Kind) -> list[tuple[str, str]]:
@@ -273,120 +263,20 @@ def _create(connection: sqlite3.Connection, sweep: Sweep) -> None:
     columns = ", ".join(
         f"{name} {type_}" for name, type_ in _columns(find_kind("kind", sweep.kind))
     )
-    facts = {
-        "schema": str(_SCHEMA),
-        "version": version(),
-        "configuration": json.dumps(sweep.canonical(), ensure_ascii=False),
-    }
     with transaction(connection):
-        connection.execute("CREATE TABLE sweep (key TEXT PRIMARY KEY, value TEXT NOT NULL)")
+        write_facts(connection, sweep)
         connection.execute(
             f"CREATE TABLE trials ({columns}, PRIMARY KEY (cell, trial)) WITHOUT ROWID"
         )
-        connection.executemany("INSERT INTO sweep VALUES (?, ?)", facts.items())
-        connection.execute(f"PRAGMA application_id = {_APPLICATION}")
 
 
-def _refuse_foreign(what: str, out: Path) -> None:
-    """Refuse a file that is no database of ours, before SQLite touches it."""
-    path = out / FILE
-    try:
-        with path.open("rb") as stream:
-            header = stream.read(_HEADER)
-    except FileNotFoundError:
-        return
-    except OSError as failure:
-        reason = f"{FILE} cannot be read: {failure.strerror or failure}"
-        raise InvalidArgumentError(what, out, f"{reason}; choose another folder") from None
-    # While it is created, the journal beside the file says what holds.
-    if not header or path.with_name(f"{FILE}-journal").exists():
-        return
-    if not header.startswith(_MAGIC):
-        raise InvalidArgumentError(
-            what, out, f"{FILE} is no SQLite database; choose another folder"
-        )
-    if header[68:72] != _APPLICATION.to_bytes(4):
-        raise InvalidArgumentError(
-            what, out, f"{FILE} belongs to another program; choose another folder"
-        )
-
-
-def _refuse_damaged(what: str, out: Path, connection: sqlite3.Connection) -> None:
-    """Refuse a database with a page that is lost or not what it should be."""
-    # Whatever is in the schema may call the functions that are without effects, and no others.
-    connection.execute("PRAGMA trusted_schema = OFF")
-    found = _scalar(connection, "PRAGMA quick_check(1)")
-    if found != "ok":
-        raise damaged(what, out, " ".join(str(found).split()))
-
-
-def _facts(what: str, out: Path, connection: sqlite3.Connection) -> dict[str, str]:
-    """Return what the table `sweep` says, unless someone has been at the tables."""
-    tables = connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")
-    if not {"sweep", "trials"} <= {name for (name,) in tables}:
-        raise damaged(what, out, "a table is missing")
-    facts = dict(connection.execute("SELECT key, value FROM sweep"))
-    known = {"schema", "version", "configuration"}
-    if not known <= facts.keys() or not all(isinstance(facts[name], str) for name in known):
-        raise damaged(what, out, "what it is of is missing")
-    return facts
-
-
-def _configuration(what: str, out: Path, stored: dict[str, str]) -> dict[str, Any]:
-    """Return the canonical configuration that is stored, unless someone has been at it."""
-    try:
-        document = json.loads(stored["configuration"])
-    except (ValueError, RecursionError):
-        document = None
-    if not isinstance(document, dict) or not _is_configuration(document):
-        raise damaged(what, out, "its configuration is none")
-    return document
-
-
-def _is_configuration(document: dict[str, Any]) -> bool:
-    """Whether a document has the form of a canonical configuration: texts, and lists of them."""
-    if not {"name", "kind", "grid"} <= document.keys():
-        return False
-    texts = [value for key, value in document.items() if key != "grid"]
-    grid = document["grid"]
-    if not isinstance(grid, dict) or not all(isinstance(axis, list) for axis in grid.values()):
-        return False
-    return all(isinstance(text, str) for text in itertools.chain(texts, *grid.values()))
-
-
-def _refuse_other(out: Path, connection: sqlite3.Connection, sweep: Sweep) -> None:
-    """Refuse to add rows to those of another sweep, or of another version of this program."""
-    stored = _facts("out", out, connection)
-    difference = _difference(out, stored, sweep)
-    if difference is not None:
-        raise InvalidArgumentError(
-            "out",
-            out,
-            f"holds another sweep: {difference}; choose another --out, or delete the folder to "
-            "start anew",
-        )
+def _refuse_other_columns(
+    what: str, out: Path, connection: sqlite3.Connection, sweep: Sweep
+) -> None:
+    """Refuse rows that are not laid out as those of the sweep."""
     found = [name for name, *_ in connection.execute(_NO_ROW).description]
     if found != [name for name, _ in _columns(find_kind("kind", sweep.kind))]:
-        raise damaged("out", out, "its columns are others")
-
-
-def _difference(out: Path, stored: dict[str, str], sweep: Sweep) -> str | None:
-    """Return in what the sweep of a database differs from another one, if it does."""
-    if stored["schema"] != str(_SCHEMA) or stored["version"] != version():
-        return f"it was made by version {stored['version']}, and this is {version()}"
-    there, here = _flat(_configuration("out", out, stored)), _flat(sweep.canonical())
-    for key in {**here, **there}:
-        if there.get(key) != here.get(key):
-            return f"{key} is {there.get(key, 'absent')} there, and {here.get(key, 'absent')} here"
-    return None
-
-
-def _flat(configuration: dict[str, Any]) -> dict[str, str]:
-    """Return a canonical configuration by the names that the user gave to its parts."""
-    flat = {f"sweep.{key}": value for key, value in configuration.items() if key != "grid"}
-    return flat | {
-        f"grid.{axis}": ", ".join(texts) for axis, texts in configuration["grid"].items()
-    }
+        raise damaged(what, out, "its columns are others")
 
 
 def _connect_to_read(out: Path) -> sqlite3.Connection:

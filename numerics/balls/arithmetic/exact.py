@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import decimal
 import math
-import re
 from collections.abc import Sequence
 from fractions import Fraction
 
@@ -22,7 +21,6 @@ __all__ = [
     "UnresolvedError",
     "block_integers",
     "dyadic",
-    "from_decimal",
     "from_float",
     "from_fraction",
     "lower_digits",
@@ -38,9 +36,6 @@ __all__ = [
 _FINEST = -(1 << 16)
 # Beyond this power of two an end is reported as infinite rather than written out.
 _COARSEST = 1 << 20
-
-_DECIMAL = re.compile(r"[+-]?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
-_MAX_DECIMAL_EXPONENT = 1_000_000
 
 
 class UnresolvedError(ArithmeticError):
@@ -72,24 +67,6 @@ def from_fraction(x: Fraction) -> arb:
     if denominator & (denominator - 1) == 0:
         return dyadic(x.numerator, 1 - denominator.bit_length())
     return arb(fmpq(x.numerator, denominator))
-
-
-def from_decimal(text: str) -> arb:
-    """Return the number written as ``[+-]digits[.digits][e[+-]digits]``, as `from_fraction`.
-
-    Raises
-    ------
-    InvalidArgumentError
-        If the text has another form, or an exponent too large to be written out.
-    """
-    if not _DECIMAL.fullmatch(text):
-        raise InvalidArgumentError("number", text, "must read [+-]digits[.digits][e[+-]digits]")
-    exponent = text.lower().partition("e")[2]
-    if exponent and abs(int(exponent)) > _MAX_DECIMAL_EXPONENT:
-        raise InvalidArgumentError(
-            "number", text, f"exponent must be at most {_MAX_DECIMAL_EXPONENT} in size"
-        )
-    return from_fraction(Fraction(text))
 
 
 def symmetric(radius: arb) -> arb:

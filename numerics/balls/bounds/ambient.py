@@ -16,6 +16,7 @@ from flint import arb
 
 from numerics.balls.arithmetic.exact import from_float
 from numerics.balls.bounds.events import capped
+from numerics.balls.bounds.grids import check_increasing
 from numerics.balls.bounds.slope_bounds import ScoreBounds, SlopeBounds, UnmetConditionError
 from numerics.balls.bounds.tails import coordinate_mass, coordinate_tail, sub_gaussian_threshold
 
@@ -62,13 +63,16 @@ class Cell:
 
 
 def slices_between(ends: Sequence[float], m: int, scores: ScoreBounds) -> Iterator[Slice]:
-    """Yield the slices between ends that lead from 0 to 1.
+    """Yield the slices between ends that increase from 0 to 1.
 
     Raises
     ------
+    InvalidArgumentError
+        If the ends do not increase.
     UnmetConditionError
         If some lean is left out.
     """
+    check_increasing("slices", ends)
     if not ends or ends[0] > 0 or ends[-1] < 1:
         raise UnmetConditionError("far margin", f"slices={ends}: must lead from 0 to 1")
     for low, high in pairwise(map(from_float, ends)):
@@ -78,13 +82,16 @@ def slices_between(ends: Sequence[float], m: int, scores: ScoreBounds) -> Iterat
 
 
 def _cells_between(ends: Sequence[float], m: int, rho_0: float) -> tuple[Cell, ...]:
-    """Return the cells between ends that lead from -1 to the largest overlap.
+    """Return the cells between ends that increase from -1 to the largest overlap.
 
     Raises
     ------
+    InvalidArgumentError
+        If the ends do not increase.
     UnmetConditionError
         If some overlap is left out.
     """
+    check_increasing("cells", ends)
     if not ends or ends[0] > -1 or ends[-1] < rho_0:
         raise UnmetConditionError(
             "ambient alignment", f"cells={ends}: must lead from -1 to rho_0={rho_0}"
@@ -121,6 +128,8 @@ def alignment(
 
     Raises
     ------
+    InvalidArgumentError
+        If the ends of the cells do not increase.
     UnmetConditionError
         If the cells of the budget leave some overlap out.
     """

@@ -1,7 +1,8 @@
 """Corollary 3 with its constants: how likely a step from n samples is to fail, from above.
 
 The events of Theorem 2, those of the sampling noise, and a bound on the chance of each over V,
-theta^0 and the samples (docs/corollary3.md; ours). As there, any budget gives a true bound.
+theta^0 and the samples (docs/corollary3.md; ours). As there, any budget whose ends increase gives a
+true bound.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from numerics.balls.arithmetic.exact import from_float, from_fraction
 from numerics.balls.bounds.ambient import Slice, alignment, slices_between
 from numerics.balls.bounds.events import HEADS, Event, bounded, capped
 from numerics.balls.bounds.frozen_margin import FrozenMargin
+from numerics.balls.bounds.grids import check_increasing
 from numerics.balls.bounds.sample_noise import SampleNoise
 from numerics.balls.bounds.score_events import score_bounds, score_events
 from numerics.balls.bounds.slope_bounds import UnmetConditionError
@@ -85,6 +87,11 @@ def sample_failure_events(
     -------
     tuple of Event
         As `numerics.balls.bounds.theorem2.failure_events`.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If the ends of the near slices, of the slices or of the cells do not increase.
     """
     return bounded(d, m, _events(d, m, n, budget, by_range=by_range))
 
@@ -92,6 +99,7 @@ def sample_failure_events(
 def _events(d: int, m: int, n: int, budget: SampleBudget, *, by_range: bool) -> Iterator[Event]:
     sigma, rho_0 = from_float(budget.largest_score), from_float(budget.overlap)
     inner, outer = budget.near, budget.slices
+    check_increasing("near", inner)
     if not (inner and len(outer) > 1 and min(inner) > 0 and outer[1] <= inner[-1] < 1):
         raise UnmetConditionError(
             "near margin", f"near={budget.near}: must lead from above 0 to slices[1] or beyond"

@@ -1,15 +1,20 @@
 """Where to cut: the ends of slices and cells, and thresholds with a given elementary tail.
 
-These are choices, in ordinary arithmetic; whatever they are, the bounds that use them are true.
+These are choices, in ordinary arithmetic; whatever they are, if only the ends increase, the bounds
+that use them are true.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 
-__all__ = ["cell_ends", "quantile", "slice_ends"]
+from numerics.arguments import InvalidArgumentError
+
+__all__ = ["cell_ends", "check_increasing", "quantile", "slice_ends"]
 
 _SPREAD = 8.0  # standard deviations of an overlap beyond which cells are not resolved
 
@@ -34,3 +39,18 @@ def cell_ends(rho_0: float, m: int, count: int) -> tuple[float, ...]:
     spread = min(1.0, _SPREAD / math.sqrt(m))
     inner = np.linspace(-spread, min(rho_0, spread), count)[1:-1]
     return (-1.0, *map(float, inner), rho_0)
+
+
+def check_increasing(what: str, ends: Sequence[float]) -> None:
+    """Return if every end is larger than the one before.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If one is not.
+    """
+    for low, high in pairwise(ends):
+        if not low < high:
+            raise InvalidArgumentError(
+                what, ends, f"must increase, and {high} does not exceed {low}; sort the ends"
+            )

@@ -3,7 +3,7 @@
 For a budget of thresholds fixed before the draw, every way in which the step can fail lies in one
 of the events below, and each has a bound on its probability over V and theta^0; the bound of the
 theorem is their sum (docs/theorem2.md, sections 3 to 8; ours). Nothing here has to be trusted about
-how the budget was found: any budget gives a true bound, at worst a useless one.
+how the budget was found: any budget whose ends increase gives a true bound, at worst a useless one.
 """
 
 from __future__ import annotations
@@ -87,6 +87,11 @@ def failure_events(
     tuple of Event
         All of them if every condition of the theorem holds; else one event with probability 1,
         the one that cannot be excluded, and the condition that fails.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If the ends of the slices or of the cells do not increase.
     """
     return bounded(d, m, _events(d, m, budget, scale=scale, tolerance=tolerance))
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mpmath import MPContext
 
-from numerics.arguments import InvalidArgumentError
+from numerics.arguments import InvalidArgumentError, row_blocks
 from numerics.exact.instance import ExactInstance
 from numerics.multiprecision.model import exact_scores
 
@@ -39,6 +40,16 @@ def test_scores_and_columns_are_exact(seed, d, m, exponent):
     for score, value in zip(found.scores, exact_scores(found, context)[0], strict=True):
         assert int(context.ldexp(value, -found.unit)) == score
     assert context.prec == 30
+
+
+def test_the_unit_is_that_of_all_rows_however_they_are_read(monkeypatch):
+    V = np.array([[1.0, 0.5], [0.75, 1.0], [2.0**-1000, 0.5], [1.0, 1.0]])
+    at_once = ExactInstance.exactly(V, [1.0, 0.25], [0.5, 1.0], (0, 1))
+    monkeypatch.setattr("numerics.exact.instance.row_blocks", partial(row_blocks, entries=2))
+    in_blocks = ExactInstance.exactly(V, [1.0, 0.25], [0.5, 1.0], (0, 1))
+    # 2^-1000 has 53 bits, and is half a power of two as NumPy writes it.
+    assert at_once.unit_of_entries == in_blocks.unit_of_entries == -999 - 53
+    assert at_once.scores == in_blocks.scores
 
 
 def test_refusals():

@@ -276,6 +276,20 @@ def test_an_event_more_frequent_than_its_bound_is_refuted(monkeypatch, name: str
     assert evidence("theorem2-assumption-profile", "d=64").grade is Grade.REFUTED
 
 
+def test_the_events_of_both_heads_are_shown_side_by_side() -> None:
+    found = {
+        ("overlap", None): Proportion(3, 24, 0.95),
+        ("far margin", "theta"): Proportion(6, 24, 0.95),
+        ("small lean", None): Proportion(0, 24, 0.95),
+        ("far margin", "theta_tilde"): Proportion(12, 24, 0.95),
+    }
+    bounds = {key: 0.5 if "margin" in key[0] else 0.25 for key in found}
+    assert explicit_theorem2_draws._beside_bounds(found, bounds) == (
+        "frequencies, one for each head where there are two: overlap 0.1250 (bound 0.2500); "
+        "far margin 0.2500 and 0.5000 (bound 0.5000); small lean 0.0000 (bound 0.2500)"
+    )
+
+
 def test_an_event_without_a_bound_is_an_error(monkeypatch) -> None:
     monkeypatch.setattr(kernel, "failure_events", mutated(lambda events: events[1:]))
     found = evidence("theorem2-assumption-profile", "d=64")

@@ -320,6 +320,34 @@ def test_a_bundle_beyond_memory_is_refused_before_the_decision(
     assert "GiB of memory" in err
 
 
+@pytest.mark.parametrize("command", ["certify", "replay"])
+def test_what_would_not_fit_in_memory_is_refused_before_the_decision(
+    capsys, monkeypatch, tmp_path, orthonormal, command: str
+) -> None:
+    bundle = tmp_path / "bundle.json"
+    run(capsys, "certify", orthonormal, "--bundle", bundle)
+    what, path = {"certify": ("instance", orthonormal), "replay": ("bundle", bundle)}[command]
+    decided: list[object] = []
+
+    def decide(*given: object) -> dict[str, object]:
+        decided.append(given)
+        return {"verdict": "undecided"}
+
+    monkeypatch.setattr("verify.decisions.one_step.decide_step", decide)
+    # V has 16 numbers of 8 bytes; 4 positions have 2200 bytes each.
+    needed = 128 + 4 * 2200
+    monkeypatch.setattr("verify.running.memory.usable_bytes", lambda: needed - 1)
+    # The bundle itself is no matter here.
+    monkeypatch.setattr("verify.decisions.bundle.refuse_beyond_memory", lambda *_: None)
+    code, out, err = run(capsys, command, path, "--json")
+    assert (code, out, decided) == (2, "", [])
+    assert err.startswith(f"error: {what}={path}: needs about {needed / 2**30:.3g} GiB of memory")
+    assert err.count("\n") == 1
+    monkeypatch.setattr("verify.running.memory.usable_bytes", lambda: needed)
+    assert run(capsys, command, path, "--json")[0] == 3
+    assert len(decided) == 1
+
+
 def test_a_bundle_is_read_from_a_pipe_and_behind_a_byte_order_mark(
     capsys, tmp_path, orthonormal
 ) -> None:

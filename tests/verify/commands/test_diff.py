@@ -224,6 +224,33 @@ def test_claims_and_cells_of_one_side_are_named(capsys, files) -> None:
     assert "Cells only in B: theorem2-loss/d=5" in shown
 
 
+def test_runs_without_a_claim_in_common_leave_nothing_to_compare(capsys, files) -> None:
+    def change(changed: Document) -> None:
+        changed["seed"] = 7
+        for claim in changed["claims"]:
+            claim["id"] += "-2"
+
+    answer, shown = found(capsys, files, change)
+    assert answer["same"] is False
+    assert answer["compared"] == {"claims": 0, "cells": 0}
+    runs, nothing = shown.partition("Claims only in A: ")[::2]
+    assert "seed" in runs
+    assert nothing.splitlines() == [
+        "theorem2-loss, zero-start, near-orthogonality",
+        "Claims only in B: theorem2-loss-2, zero-start-2, near-orthogonality-2",
+        "nothing to compare: the runs have no claim in common",
+    ]
+
+
+def test_the_same_run_of_no_claims_leaves_nothing_to_compare(capsys, files) -> None:
+    files.write(lambda _: None)
+    empty = json.dumps({**document(), "claims": []})
+    for path in (files.a, files.b):
+        path.write_text(empty, encoding="utf-8")
+    code, shown, _ = run(capsys, files.a, files.b, "--assert-same")
+    assert (code, shown) == (0, "nothing to compare: the runs have no claim in common\n")
+
+
 @pytest.mark.parametrize("which", ["claims", "evidence"])
 def test_another_order_is_a_difference(capsys, files, which: str) -> None:
     def change(changed: Document) -> None:

@@ -34,6 +34,23 @@ def question(*, tolerance: str = "0.01", steps: int = 100, start="independent") 
     return DescentQuestion(instance, eta, parse_positive("tolerance", tolerance), "linear", steps)
 
 
+def test_a_bundle_that_would_not_fit_in_memory_is_refused_before_the_decision(
+    capsys, monkeypatch
+) -> None:
+    path = SHIPPED / "linear_attention.json"
+    d, m = FILES["linear"].d, FILES["linear"].m
+    needed = 120 * d * m + 1600 * d
+    monkeypatch.setattr("verify.decisions.bundle.refuse_beyond_memory", lambda *_: None)
+    monkeypatch.setattr("verify.running.memory.usable_bytes", lambda: needed)
+    assert replay(capsys, path)[0] == 0
+    monkeypatch.setattr("verify.running.memory.usable_bytes", lambda: needed - 1)
+    monkeypatch.setattr("verify.decisions.descent.decide_descent", lambda *_: pytest.fail("it was"))
+    assert main(["replay", str(path), "--json"]) == 2
+    out, err = capsys.readouterr()
+    assert (out, err.count("\n")) == ("", 1)
+    assert err.startswith(f"error: bundle={path}: needs about ")
+
+
 @pytest.mark.parametrize("attention", FILES)
 def test_the_shipped_witnesses_are_those_of_the_claim(attention: str) -> None:
     kept, recorded = load_bundle(SHIPPED / f"{attention}_attention.json")

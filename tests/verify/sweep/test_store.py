@@ -134,6 +134,18 @@ def test_another_sweep_is_refused_and_nothing_is_touched(tmp_path, changes, diff
     assert (tmp_path / FILE).read_bytes() == before
 
 
+@pytest.mark.parametrize("opened", [read_sweep, lambda out: Store.open(out, sweep(trials="1000"))])
+def test_a_page_of_rows_that_is_lost_is_found_before_they_are_read(tmp_path, opened) -> None:
+    with Store.open(tmp_path, sweep(trials="1000")) as store:
+        store.write([(CELLS[0], [good(trial) for trial in range(1000)])])
+    path = tmp_path / FILE
+    content = bytearray(path.read_bytes())
+    content[-4096:] = bytes(4096)  # one of many pages, and none that says what the database is
+    path.write_bytes(content)
+    with pytest.raises(InvalidArgumentError, match=r"results\.sqlite is damaged \("):
+        opened(tmp_path)
+
+
 @pytest.mark.parametrize("key", ["version", "schema"])
 def test_rows_of_another_version_are_not_mixed(tmp_path, key: str) -> None:
     Store.open(tmp_path, sweep()).__exit__(None, None, None)

@@ -21,6 +21,7 @@ from flint import arb
 from hypothesis import event, given
 from hypothesis import strategies as st
 
+from numerics.arguments import InvalidArgumentError
 from numerics.balls.arithmetic.exact import from_float
 from numerics.balls.arithmetic.precision import working_precision
 from numerics.balls.bounds.ambient import disturbance
@@ -605,6 +606,22 @@ def test_conditions_that_fail_name_the_event(d, m, changes, event, condition):
     assert only.reason is not None
     assert only.reason.startswith(condition)
     assert float(only.probability) == 1
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"near": (0.01, 0.001, 0.05)},
+        {"near": (0.01, 0.01, 0.05)},
+        {"slices": (0.0, 0.05, 0.02, 1.0)},
+        {"cells": (-1.0, 0.05, -0.5, 0.9)},
+    ],
+)
+def test_ends_that_do_not_increase_are_refused(changes):
+    ((name, ends),) = changes.items()
+    with pytest.raises(InvalidArgumentError) as refused:
+        sample_failure_events(1000, 1024, 10**7, replace(budget_at(1000, 1024), **changes))
+    assert str(refused.value).startswith(f"{name}={ends}: must increase")
 
 
 def test_least_sizes_are_not_refused():

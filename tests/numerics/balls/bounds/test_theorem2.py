@@ -16,6 +16,7 @@ from flint import arb
 from hypothesis import event, given
 from hypothesis import strategies as st
 
+from numerics.arguments import InvalidArgumentError
 from numerics.balls.arithmetic.exact import from_float
 from numerics.balls.arithmetic.precision import working_precision
 from numerics.balls.bounds.events import Event, total
@@ -45,7 +46,9 @@ def quantile(level, m):
 def budget_at(d, m, *, levels=(6, 6, 6, 6, 6, 6), first=0.02, share=0.9):
     size, sums, squares, overlap, support, ambient = levels
     sigma, rho_0 = quantile(size / 2 + math.log(d), m), quantile(overlap / 2, m)
-    slices = [first * (min(1.0, 2 * sigma) / first) ** (i / 6) for i in range(6)]
+    last = min(1.0, 2 * sigma)
+    first = min(first, last / 2)
+    slices = [first * (last / first) ** (i / 6) for i in range(6)]
     return Budget(
         largest_score=sigma,
         sum_level=sums / 2,
@@ -292,14 +295,21 @@ def test_slices_and_cells_that_leave_something_out_prove_nothing(changes):
     assert total(events_of(10**4, 512, budget)) == 1
 
 
-def test_slices_and_cells_that_overlap_prove_what_they_do():
-    # From the first end to the last, whatever the way: every value is passed.
-    budget = budget_at(10**4, 512, levels=(20,) * 6)
-    first, *slices = budget.slices
-    low, *cells = budget.cells
-    detour = replace(
-        budget,
-        slices=(first, slices[0], 0.5, *slices[:2], *slices),
-        cells=(low, 0.05, -0.5, *cells),
-    )
-    assert 1 > total(events_of(10**4, 512, detour)) >= total(events_of(10**4, 512, budget))
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"slices": (0.0, 0.1, 0.02, 1.0)}, "slices=(0.0, 0.1, 0.02, 1.0): must increase"),
+        ({"slices": (0.0, 0.1, 0.1, 1.0)}, "slices=(0.0, 0.1, 0.1, 1.0): must increase"),
+        ({"slices": (1.0, 0.0)}, "slices=(1.0, 0.0): must increase"),
+        ({"slices": (0.0, math.nan, 1.0)}, "slices=(0.0, nan, 1.0): must increase"),
+        ({"cells": (-1.0, 0.05, -0.5, 0.9)}, "cells=(-1.0, 0.05, -0.5, 0.9): must increase"),
+        ({"cells": (-1.0, -1.0, 0.9)}, "cells=(-1.0, -1.0, 0.9): must increase"),
+        ({"cells": (0.9, -1.0)}, "cells=(0.9, -1.0): must increase, and -1.0 does not exceed 0.9"),
+    ],
+)
+def test_slices_and_cells_whose_ends_do_not_increase_are_refused(changes, message):
+    budget = replace(budget_at(10**4, 512, levels=(20,) * 6), **changes)
+    with pytest.raises(InvalidArgumentError) as refused:
+        events_of(10**4, 512, budget)
+    assert str(refused.value).startswith(message)
+    assert str(refused.value).endswith("; sort the ends")
