@@ -85,7 +85,7 @@ def test_the_sdist_runs_in_an_empty_environment(
         "try:\n import verify.testing.strategies\nexcept ImportError as e:\n print(e)",
         cwd=tmp_path,
     )
-    assert "xorverify[test]" in message
+    assert "xorverify[strategies]" in message
 
 
 def test_the_wheel_runs_with_the_lowest_versions_it_allows(

@@ -21,6 +21,7 @@ from numerics.transformer.start import equivalent_start
 from numerics.transformer.variants import BROKEN, EQUIVALENT, compare_variant
 from verify.claim import Cell, Claim, Evidence, Profile
 from verify.evidence.derivation import derivation_cell
+from verify.evidence.layer_kernels import layer_cell
 from verify.evidence.sampling import Proportion, bonferroni_level, grade_at_most
 from verify.instances.instance import draw_instance
 from verify.seeds import Streams
@@ -283,6 +284,7 @@ def _condition_cells(profile: Profile) -> tuple[Cell, ...]:
     return (
         derivation_cell("transformer_conditions", cost=0.5),
         Cell(name=controls, check=partial(_check_controls, controls, profile), cost=trials * 0.12),
+        layer_cell(),
     )
 
 

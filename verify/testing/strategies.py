@@ -24,7 +24,8 @@ except ModuleNotFoundError as missing:
     if missing.name != "hypothesis":
         raise
     raise ModuleNotFoundError(
-        "verify.testing.strategies needs Hypothesis: install xorverify[test]", name="hypothesis"
+        "verify.testing.strategies needs Hypothesis: install xorverify[strategies]",
+        name="hypothesis",
     ) from None
 
 from numerics.arguments import InvalidArgumentError, integer_at_least

@@ -591,7 +591,8 @@ def test_only_the_strategies_need_hypothesis(tmp_path: Path) -> None:
     assert (others.returncode, others.stderr) == (0, "")
     refused = run(sys.executable, "-c", hidden + "verify.testing.strategies", cwd=tmp_path)
     assert refused.stderr.splitlines()[-1] == (
-        "ModuleNotFoundError: verify.testing.strategies needs Hypothesis: install xorverify[test]"
+        "ModuleNotFoundError: verify.testing.strategies needs Hypothesis: "
+        "install xorverify[strategies]"
     )
 
 
