@@ -257,7 +257,7 @@ class _Worker:
         # It unblocks some of what is blocked when it is started, so it is started before.
         with _own_start():
             resource_tracker.ensure_running()
-        with _own_start():
+        with _own_start(), _nameable_folder():
             self._process.start()
         # Only the worker holds that end now, so that its death closes the pipe.
         theirs.close()
@@ -306,13 +306,32 @@ def _own_start() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
 
 
+@contextmanager
+def _nameable_folder() -> Iterator[None]:
+    """Let the working folder have a name within the block, even if it was deleted.
+
+    A worker inherits the folder, but is not started without a name of it; nor can some libraries be
+    loaded. Whoever writes there fails as before.
+    """
+    try:
+        os.getcwd()
+    except FileNotFoundError:
+        getcwd, os.getcwd = os.getcwd, lambda: os.curdir
+        try:
+            yield
+        finally:
+            os.getcwd = getcwd
+    else:
+        yield
+
+
 def _serve(connection: Connection) -> None:
     """Answer calls as long as the parent is there; this is what a worker runs."""
     # A worker that somebody asks to end does so, and its call is told to have failed.
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
     _end_with_parent()
     use_one_thread()
-    with suppress(EOFError, OSError):
+    with _nameable_folder(), suppress(EOFError, OSError):
         while True:
             call = connection.recv_bytes()
             connection.send(None)

@@ -26,6 +26,8 @@ FILE = "results.sqlite"
 _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 # Without room for the memory that it shares with other processes, SQLite reports a failed disk.
 _FULL = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_SHMSIZE)
+# SQLite names a damaged table in its message; Python cannot say what it reports if that is no text.
+_NO_TEXT = "a name in it is no text"
 
 
 class StoreLockedError(Exception):
@@ -82,6 +84,8 @@ def explained(out: Path) -> Iterator[None]:
         if code in _DAMAGED:
             raise StoreFailedError(f"{path} is damaged: {failure}") from None
         raise StoreFailedError(f"{path} cannot be read or written: {failure}") from None
+    except UnicodeDecodeError:
+        raise StoreFailedError(f"{out / FILE} is damaged: {_NO_TEXT}") from None
 
 
 @contextmanager
@@ -100,6 +104,8 @@ def opening(what: str, out: Path) -> Iterator[None]:
             if _code(failure) not in _DAMAGED:
                 raise
             raise damaged(what, out, str(failure)) from None
+        except UnicodeDecodeError:
+            raise damaged(what, out, _NO_TEXT) from None
 
 
 def damaged(what: str, out: Path, reason: str) -> InvalidArgumentError:

@@ -226,6 +226,26 @@ def test_a_worker_takes_no_module_from_the_working_folder(tmp_path, monkeypatch)
     assert "PYTHONSAFEPATH" not in os.environ
 
 
+def own_folder(_: int) -> tuple[str, bool]:
+    try:
+        Path("written").touch()
+    except FileNotFoundError:
+        return os.getcwd(), False
+    return os.getcwd(), True
+
+
+def test_workers_are_where_their_parent_is_even_if_that_was_deleted(tmp_path, monkeypatch) -> None:
+    place = tmp_path / "place"
+    place.mkdir()
+    monkeypatch.chdir(place)
+    assert [*run_calls(own_folder, [(1,)], jobs=1)] == [(0, (str(place), True))]
+    (place / "written").unlink()
+    place.rmdir()
+    assert [*run_calls(own_folder, [(1,)], jobs=1)] == [(0, (".", False))]
+    with pytest.raises(FileNotFoundError):
+        os.getcwd()
+
+
 def test_what_a_terminal_sends_to_all_is_for_the_parent() -> None:
     ((_, found),) = run_calls(own_path, [(1,)], jobs=1)
     assert {signal.SIGINT, signal.SIGHUP, signal.SIGQUIT} <= found[1]

@@ -83,6 +83,14 @@ def test_a_database_that_was_cut_short(capsys, folder, argv) -> None:
     assert "is damaged" in refused(capsys, folder, *argv)
 
 
+@pytest.mark.parametrize("argv", [FIGURES, SWEEP])
+def test_a_database_whose_damage_has_a_name_that_is_no_text(capsys, folder, argv) -> None:
+    path = folder / "s" / "results.sqlite"
+    # SQLite finds no index of this name, and names it in its message, byte by byte.
+    path.write_bytes(path.read_bytes().replace(b"sqlite_autoindex", b"sqlite_n5\x91onde"))
+    assert "a name in it is no text" in refused(capsys, folder, *argv)
+
+
 @pytest.mark.parametrize("trial", [2**63 - 1, 2, -1])
 def test_a_trial_that_nobody_asked_for(capsys, folder, trial: int) -> None:
     change(folder, "UPDATE trials SET trial = ? WHERE cell = 'd=4,m=3' AND trial = 1", trial)
