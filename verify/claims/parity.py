@@ -20,6 +20,7 @@ from numerics.parity.prediction import common_shock, distinct_probability
 from numerics.parity.signal import draw_signal_choices
 from verify.claim import Cell, Claim, Evidence, Profile
 from verify.evidence.band import Band, band_evidence
+from verify.evidence.choice_kernels import choices_cell
 from verify.evidence.derivation import derivation_cell
 from verify.evidence.sampling import Proportion, bonferroni_level
 from verify.seeds import Streams
@@ -194,6 +195,7 @@ def _first_step_cells(profile: Profile) -> tuple[Cell, ...]:
     return (
         *(derivation_cell(name, cost=1) for name in ledgers),
         *(_cell(question, len(questions)) for question in questions),
+        choices_cell(),
     )
 
 

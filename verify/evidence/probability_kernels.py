@@ -86,3 +86,9 @@ def _tail_faults(rng: np.random.Generator) -> Faults:
             yield f"P(|y| > {t}) = {two_sided} for m = {m}; {2 * truth} in balls"
         if not truth.mid() <= bound <= 2 * truth:
             yield f"P(y > {t}) <= {bound} for m = {m}; {truth} in balls"
+        nearer = arb(t) / 2
+        wide = exact_coordinate_tail(nearer.union(arb(t)), m)
+        if not (
+            wide.contains(truth.mid()) and wide.contains(exact_coordinate_tail(nearer, m).mid())
+        ):
+            yield f"P(y > t) = {wide} for m = {m} and t in [{nearer}, {t}]; {truth} at its end"

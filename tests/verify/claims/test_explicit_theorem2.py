@@ -103,6 +103,17 @@ def test_a_factor_in_one_event_of_the_kernel_is_refuted(monkeypatch, factor: flo
     assert "overlap (both heads)" in found.computed
 
 
+def test_a_total_that_is_rounded_down_is_refuted(monkeypatch) -> None:
+    from numerics.balls.bounds import events as kernel_events
+
+    monkeypatch.setattr(
+        kernel_events, "total", lambda events: sum(each.probability for each in events).lower()
+    )
+    found = evidence("theorem2-explicit", "events at")
+    assert found.grade is Grade.REFUTED
+    assert "below the sum of the upper ends" in found.computed
+
+
 def test_an_event_dropped_from_the_ledger_is_refuted(monkeypatch) -> None:
     monkeypatch.setattr(ledger, "EVENTS", ledger.EVENTS[1:])
     found = evidence("theorem2-explicit", "events at")

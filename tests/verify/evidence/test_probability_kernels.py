@@ -7,6 +7,7 @@ import pytest
 import numerics.balls.bounds.tails
 import numerics.binomial
 import numerics.sphere
+from numerics.balls.bounds import exact_tails
 from verify.claim import Evidence, Grade
 from verify.claims import CLAIMS
 from verify.evidence.probability_kernels import interval_cell, tail_cell
@@ -53,4 +54,13 @@ def test_an_interval_whose_tails_are_twice_as_large_is_found(monkeypatch) -> Non
 def test_a_tail_that_is_off_is_found(monkeypatch, module, factor: float) -> None:
     right = module.coordinate_tail
     monkeypatch.setattr(module, "coordinate_tail", lambda *at: factor * right(*at))
+    assert evidence(tail_cell()).grade is Grade.REFUTED
+
+
+@pytest.mark.parametrize("end", ["lower", "upper", "mid"])
+def test_a_tail_at_one_point_of_a_wide_ball_is_found(monkeypatch, end: str) -> None:
+    right = exact_tails.exact_coordinate_tail
+    monkeypatch.setattr(
+        exact_tails, "exact_coordinate_tail", lambda t, n: right(getattr(t, end)(), n)
+    )
     assert evidence(tail_cell()).grade is Grade.REFUTED
