@@ -244,7 +244,9 @@ def read_sweep(out: Path, *, what: str = "sweep") -> Store:
         if _scalar(connection, "PRAGMA page_count") == 0:
             raise InvalidArgumentError(what, out, f"{FILE} is still empty; run the sweep")
         refuse_damaged(what, out, connection)
-        return Store(out, connection, read_facts(what, out, connection))
+        sweep = read_facts(what, out, connection)
+        _refuse_other_columns(what, out, connection, sweep)
+        return Store(out, connection, sweep)
 
 
 def _columns(kind: Kind) -> list[tuple[str, str]]:

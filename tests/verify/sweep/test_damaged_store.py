@@ -77,6 +77,20 @@ def test_a_database_with_other_facts(capsys, folder, argv, query: str, message: 
 
 
 @pytest.mark.parametrize("argv", [FIGURES, SWEEP])
+@pytest.mark.parametrize(
+    "query",
+    [
+        "ALTER TABLE trials DROP COLUMN success",
+        "ALTER TABLE trials RENAME COLUMN success TO other",
+        "ALTER TABLE trials ADD COLUMN more",
+    ],
+)
+def test_a_database_with_other_columns(capsys, folder, argv, query: str) -> None:
+    change(folder, query)
+    assert "its columns are others" in refused(capsys, folder, *argv)
+
+
+@pytest.mark.parametrize("argv", [FIGURES, SWEEP])
 def test_a_database_that_was_cut_short(capsys, folder, argv) -> None:
     path = folder / "s" / "results.sqlite"
     path.write_bytes(path.read_bytes()[:-4096])
