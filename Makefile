@@ -10,7 +10,7 @@ verify: $(VENV)/.installed
 	$(BIN)/python -m verify
 
 test: $(VENV)/.installed-test
-	$(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest -n auto --dist worksteal
 
 test-package: $(VENV)/.installed-test
 	$(BIN)/python -m pytest -m package

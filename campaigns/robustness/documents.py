@@ -14,6 +14,12 @@ from campaigns.robustness.files.databases import odd_databases
 from campaigns.robustness.files.deceptions import deceiving_archives
 from campaigns.robustness.files.plug_ins import odd_references
 from campaigns.robustness.files.reader import Reader, content
+from campaigns.robustness.files.refusals import (
+    doubled_claims,
+    doubled_entries,
+    doubled_values,
+    lost_rows,
+)
 from campaigns.robustness.files.texts import odd_configurations, odd_notations, odd_papers
 from campaigns.robustness.files.trees import altered_entries, no_documents, rehashed
 
@@ -143,3 +149,9 @@ def _attacks(*, full: bool) -> Iterator[Attack]:
     if full:
         yield from odd_databases(FIGURES, full=full)
     yield from odd_references()
+    for reader in (BUNDLE, DESCENT, RESULTS):
+        yield from doubled_entries(reader)
+    yield from doubled_claims(RESULTS)
+    yield from doubled_values(CONFIG)
+    for reader in (FIGURES, RESUMED):
+        yield from lost_rows(reader)

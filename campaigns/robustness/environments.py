@@ -85,7 +85,7 @@ _SMALL = {
     (_VARIABLES, "output in ASCII"): ("list",),
     (_VARIABLES, "COLUMNS=1"): ("a refusal",),
     (_VARIABLES, "a HOME that is not there"): ("instance",),
-    (_FOLDERS, "deleted"): ("list", "instance"),
+    (_FOLDERS, "deleted"): ("list", "instance", "theorem2"),
     (_FOLDERS, "with names of modules"): ("theorem2",),
     (_FOLDERS, "of a stranger, as the installation"): ("latex",),
     (_INTERPRETER, "-OO: without assertions and docstrings"): ("certify", "derivations"),

@@ -5,6 +5,7 @@ Processes are found in ``/proc``, so these attacks are made on Linux.
 
 from __future__ import annotations
 
+import ctypes
 import os
 import shutil
 import signal
@@ -34,6 +35,9 @@ _ROOT = Path(__file__).parents[2]  # where the verifier stands that is attacked
 
 STRANGER = 65534
 """Number of a user to whom nothing belongs."""
+
+_SYSTEM = ctypes.CDLL(None)
+_PR_SET_PDEATHSIG = 1  # as <linux/prctl.h> has it
 
 _PATIENCE = 120.0  # seconds in which every command of the attacks ends, on a busy machine too
 _GLANCE_SECONDS = 0.05
@@ -105,7 +109,7 @@ class Ending:
 
 
 def start(argv: Sequence[str], surroundings: Surroundings) -> subprocess.Popen[bytes]:
-    """Start the verifier, as the leader of a session of its own."""
+    """Start the verifier, as the leader of a session of its own, which ends with this thread."""
     environment = dict(os.environ if surroundings.environment is None else surroundings.environment)
     environment["PYTHONPATH"] = str(_ROOT)
     environment.pop("PYTHONSAFEPATH", None)  # as workers have it, and this may be one
@@ -121,7 +125,7 @@ def start(argv: Sequence[str], surroundings: Surroundings) -> subprocess.Popen[b
         stdout=surroundings.stdout,
         stderr=surroundings.stderr,
         start_new_session=True,
-        preexec_fn=partial(_prepare, surroundings.before),
+        preexec_fn=partial(_prepare, surroundings.before, os.getpid()),
     )
 
 
@@ -180,9 +184,15 @@ def is_prepared(pid: int) -> bool:
     return False
 
 
-def _prepare(before: Callable[[], None]) -> None:
-    """Let signals do what they do in a shell, whatever holds for the process that attacks."""
+def _prepare(before: Callable[[], None], attacker: int) -> None:
+    """Let signals do what they do in a shell, whatever holds for the process that attacks.
+
+    A campaign that is killed leaves nothing at work: the system then kills what it has started.
+    """
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
+    _SYSTEM.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != attacker:  # it was killed before that line
+        os.kill(os.getpid(), signal.SIGKILL)
     before()
 
 
@@ -193,7 +203,9 @@ def _as_stranger() -> list[str]:
     if shutil.which("setpriv") is None:
         raise RuntimeError("setpriv=missing: root gives up its privileges by it; use util-linux")
     reading = ("--inh-caps=+dac_read_search", "--ambient-caps=+dac_read_search")
-    return ["setpriv", f"--reuid={STRANGER}", f"--regid={STRANGER}", "--clear-groups", *reading]
+    user = (f"--reuid={STRANGER}", f"--regid={STRANGER}", "--clear-groups")
+    # Who becomes somebody else would outlive this process again.
+    return ["setpriv", *user, *reading, "--pdeathsig=KILL"]
 
 
 def _script() -> Path:

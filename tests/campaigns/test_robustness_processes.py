@@ -118,6 +118,29 @@ def test_a_process_that_hangs_is_told_and_ended() -> None:
     assert end_of(process, patience=0.5).code is None
 
 
+@pytest.mark.parametrize("is_stranger", [False, True])
+def test_what_a_killed_campaign_has_started_is_killed(is_stranger: bool) -> None:
+    code = f"""if True:
+        import os, signal, time
+        from pathlib import Path
+        from campaigns.robustness.programs import Surroundings, is_prepared, members, start
+        argv = "theorem2 --d 1e4 --m 1024 --trials 10000 --jobs 2 --json".split()
+        process = start(argv, Surroundings(folder=Path("/"), is_stranger={is_stranger}))
+        while not is_prepared(process.pid) or len(members(process.pid)) < 3:
+            time.sleep(0.05)
+        print(process.pid, flush=True)
+        os.kill(os.getpid(), signal.SIGKILL)
+    """
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=60)
+    assert ended.returncode == -signal.SIGKILL
+    limit = time.monotonic() + 10
+    while (left := members(int(ended.stdout))) and time.monotonic() < limit:
+        time.sleep(0.05)
+    for pid in left:
+        os.kill(pid, signal.SIGKILL)
+    assert left == []
+
+
 def test_signals_are_as_in_a_shell_whoever_attacks(tmp_path) -> None:
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:

@@ -16,7 +16,7 @@ from campaigns.robustness.attack import OK, Attack, Found
 from campaigns.robustness.rule import broken, document_of
 from campaigns.robustness.watched import Ran, run_here
 
-__all__ = ["MARKER", "Reader", "attack", "content", "judged", "observe"]
+__all__ = ["MARKER", "Reader", "attack", "content", "judged", "observe", "refusal"]
 
 MARKER = "executed"
 """The file that hostile data would make, in the working folder, if anything of it were executed."""
@@ -104,8 +104,7 @@ def observe(reader: Reader, folder: Path, file: str, *, may_differ: bool) -> Fou
     if not problem and ran.code != 2 and not may_differ:
         same = _findings(ran, file) == _undamaged(reader)
         problem = "" if same else "it was read, and says something else than the original"
-    argv = shlex.join(os.fsencode(word).decode("utf-8", "replace") for word in ran.argv)
-    return Found(problem, f"cd {folder} && xorverify {argv}") if problem else OK
+    return _found(problem, ran, folder)
 
 
 def judged(ran: Ran, folder: Path) -> str:
@@ -151,3 +150,20 @@ def content(reader: Reader, name: str, content: bytes) -> Attack:
         path.write_bytes(content)
 
     return attack(reader, name, place)
+
+
+def refusal(reader: Reader, name: str, change: Callable[[bytes], bytes]) -> Attack:
+    """Return an attack in which what is made of the original must be refused, and not be read."""
+
+    def run(folder: Path, _: int) -> Found:
+        reader.lay_out(folder).write_bytes(change(reader.original()))
+        ran = run_here(reader.given(reader.file), folder)
+        problem = judged(ran, folder)
+        return _found(problem or ("" if ran.code == 2 else "it was read"), ran, folder)
+
+    return Attack("what must be refused", f"{reader.name}: {name}", run)
+
+
+def _found(problem: str, ran: Ran, folder: Path) -> Found:
+    argv = shlex.join(os.fsencode(word).decode("utf-8", "replace") for word in ran.argv)
+    return Found(problem, f"cd {folder} && xorverify {argv}") if problem else OK
