@@ -15,6 +15,7 @@ from flint import arb
 from numerics.balls.arithmetic.exact import lower_end, upper_end
 from numerics.balls.arithmetic.integer_matrix import IntegerMatrix
 from numerics.balls.arithmetic.precision import working_precision
+from numerics.balls.gradient_digits import population_gradient_digits
 from numerics.exact.rank import exact_rank
 from numerics.exact.zero import PositionGroups, balanced, numerator, vanishes
 from numerics.population import gradient
@@ -39,7 +40,7 @@ def zero_cell() -> Cell:
         "zero components of the gradient",
         _zero_faults,
         method="the gradient in binary64, at scores and columns of -1, 0 and 1",
-        claimed="the numerator's value, and zero where the component is zero",
+        claimed="the numerator's value, and zero, in print too, where the component is zero",
         grade=Grade.SAMPLED,
         precision="exact",
         trials=60,
@@ -55,13 +56,16 @@ def _zero_faults(rng: np.random.Generator) -> Faults:
     # The first two columns of V are the scores: the queries pick one each.
     theta, theta_tilde = np.eye(5)[0], np.eye(5)[1]
     found = gradient(columns.T.astype(np.float64), theta, theta_tilde, (a, b))
+    printed = population_gradient_digits(
+        columns.T.astype(np.float64), theta, theta_tilde, (a, b), digits=6
+    )
     groups = PositionGroups.of(scores, scores_tilde, (a, b))
     Z, Z_tilde = (sum(map(math.exp, each)) for each in (scores, scores_tilde))
-    for side, truth, scale in (
-        (groups, found.theta, Z**3 * Z_tilde**2),
-        (groups.swapped(), found.theta_tilde, Z_tilde**3 * Z**2),
+    for side, truth, texts, scale in (
+        (groups, found.theta, printed.theta, Z**3 * Z_tilde**2),
+        (groups.swapped(), found.theta_tilde, printed.theta_tilde, Z_tilde**3 * Z**2),
     ):
-        for column, component in zip(columns.tolist(), truth.tolist(), strict=True):
+        for column, component, text in zip(columns.tolist(), truth.tolist(), texts, strict=True):
             terms = numerator(side, column)
             value = sum(each * math.exp(exponent) for exponent, each in terms.items()) / scale
             zero = vanishes(side, column)
@@ -69,6 +73,7 @@ def _zero_faults(rng: np.random.Generator) -> Faults:
                 not abs(value - component) <= _ACCURACY
                 or zero != (abs(component) <= _ZERO)
                 or (balanced(side, column) and not zero)
+                or (text == "0") != zero
             ):
                 yield f"scores {scores}, {scores_tilde}, support {(a, b)}, column {column}"
 

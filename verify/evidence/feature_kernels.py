@@ -53,6 +53,10 @@ def _column_faults(rng: np.random.Generator) -> Faults:
         # "not <=" rather than ">": what is not a number is a fault.
         if not abs(loss - truth) <= Fraction(found.accuracy):
             yield f"a loss of {loss}, exactly {truth}, for {scaled.tolist()}"
+    # Again in rational arithmetic, with bits on either side of the point.
+    moved = exact_best_losses(np.ldexp(table, rng.integers(-60, 61, size=D)), k)
+    if (moved.rank, moved.losses) != (exact.rank, exact.losses):
+        yield f"losses {moved.losses} of scaled columns, not {exact.losses}, for {table.tolist()}"
     accuracy = _accuracy(table, exact.rank)
     if not math.isclose(found.accuracy, accuracy, rel_tol=_ACCURACY):
         yield f"an accuracy of {found.accuracy}, not {accuracy}, for {scaled.tolist()}"

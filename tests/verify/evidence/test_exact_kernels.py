@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -51,6 +52,18 @@ def test_every_profile_has_the_cells(profile) -> None:
 )
 def test_a_wrong_zero_is_found(monkeypatch, name, wrong) -> None:
     monkeypatch.setattr(exact_kernels, name, wrong)
+    assert evidence(zero_cell()).grade is Grade.REFUTED
+
+
+@pytest.mark.parametrize("text", ["0", "1"])
+def test_a_zero_that_is_printed_wrongly_is_found(monkeypatch, text) -> None:
+    right = exact_kernels.population_gradient_digits
+
+    def wrong(*given, digits):
+        found = right(*given, digits=digits)
+        return replace(found, theta_tilde=(text, *found.theta_tilde[1:]))
+
+    monkeypatch.setattr(exact_kernels, "population_gradient_digits", wrong)
     assert evidence(zero_cell()).grade is Grade.REFUTED
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+import numerics.baselines.exact_features as exact_features
 import numerics.baselines.fixed_features as fixed_features
 from verify.claim import Evidence, Grade
 from verify.claims import CLAIMS
@@ -55,4 +56,10 @@ def test_columns_that_are_not_scaled_are_found(monkeypatch, scaled) -> None:
 def test_a_fit_that_errs_is_found(monkeypatch, wrong) -> None:
     right = fixed_features.best_losses
     monkeypatch.setattr(fixed_features, "best_losses", lambda *given: wrong(right(*given)))
+    assert evidence().grade is Grade.REFUTED
+
+
+def test_rational_losses_that_lose_bits_are_found(monkeypatch) -> None:
+    right = exact_features._integers
+    monkeypatch.setattr(exact_features, "_integers", lambda features: right(np.trunc(features)))
     assert evidence().grade is Grade.REFUTED
