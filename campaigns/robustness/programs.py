@@ -190,6 +190,8 @@ def _prepare(before: Callable[[], None], attacker: int) -> None:
     A campaign that is killed leaves nothing at work: the system then kills what it has started.
     """
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
+    for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)  # ignored by what a shell starts in the background
     _SYSTEM.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != attacker:  # it was killed before that line
         os.kill(os.getpid(), signal.SIGKILL)
