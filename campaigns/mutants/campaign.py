@@ -15,7 +15,7 @@ from pathlib import Path
 from campaigns.mutants.baseline import Reach, cached_baseline
 from campaigns.mutants.crew import Crew
 from campaigns.mutants.explained import explanations
-from campaigns.mutants.formula_files import WINGS, formula_files
+from campaigns.mutants.formula_files import WINGS, formula_files, sources_of
 from campaigns.mutants.judge import Verdict, judge
 from campaigns.mutants.mutant import Mutant
 from campaigns.mutants.operators import mutants_of
@@ -29,6 +29,7 @@ __all__ = ["run"]
 
 _EXPLAINED = Path(__file__).with_name("explained.toml")
 _REPORT = ROOT / "report"
+_SOURCES = sources_of(ROOT)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,7 +71,7 @@ def run(options: argparse.Namespace) -> int:
     if options.count is not None and options.count < 1:
         raise ValueError(f"count={options.count}: must be at least 1")
     size = _SIZES[options.size]
-    sources = {file: (ROOT / file).read_bytes() for file in formula_files(ROOT)}
+    sources = {file: (_SOURCES / file).read_bytes() for file in formula_files(_SOURCES)}
     mutants = {file: mutants_of(file, code) for file, code in sources.items()}
     by_id = {mutant.id: mutant for each in mutants.values() for mutant in each}
     explained = explanations(_EXPLAINED, by_id)
@@ -160,9 +161,9 @@ def _verdicts(
 
 def _wings() -> dict[str, bytes]:
     return {
-        path.relative_to(ROOT).as_posix(): path.read_bytes()
+        path.relative_to(_SOURCES).as_posix(): path.read_bytes()
         for name in WINGS
-        for path in (ROOT / name).rglob("*.py")
+        for path in (_SOURCES / name).rglob("*.py")
     }
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from importlib import import_module
 from pathlib import Path, PurePosixPath
 from types import MappingProxyType
 
-__all__ = ["EXCLUDED", "WINGS", "formula_files", "wing"]
+__all__ = ["EXCLUDED", "WINGS", "formula_files", "sources_of", "wing"]
 
 WINGS = ("derivations", "numerics", "verify")
 
@@ -54,6 +55,16 @@ _WITHOUT_FORMULAS = frozenset({"__init__.py", "__main__.py"})
 def wing(file: str) -> str:
     """Return the wing of a file, the first folder of its path."""
     return PurePosixPath(file).parts[0]
+
+
+def sources_of(root: Path) -> Path:
+    """Return the folder of the wings: the root of the repository, or where they are installed.
+
+    The tests of a release have the repository without its wings.
+    """
+    if (root / WINGS[0]).is_dir():
+        return root
+    return Path(str(import_module(WINGS[0]).__file__)).parents[1]
 
 
 def formula_files(root: Path) -> tuple[str, ...]:

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from campaigns.mutants.formula_files import WINGS
+from campaigns.mutants.formula_files import WINGS, sources_of
 from campaigns.mutants.mutant import Mutant
 
 __all__ = [
@@ -35,7 +35,7 @@ __all__ = [
 ROOT = Path(__file__).parents[2]
 """The root of the repository that is attacked."""
 
-_COPIED = (*WINGS, "tests", "docs", "examples", "README.md", "pyproject.toml")
+_COPIED = ("tests", "docs", "examples", "README.md", "pyproject.toml")
 _IGNORED = shutil.ignore_patterns("__pycache__", "_build")
 _SERVER = Path(__file__).with_name("server.py")
 _TEST_SECONDS = 300
@@ -128,12 +128,19 @@ def tree_hash(root: Path) -> str:
     packages = {(each.name, each.version) for each in importlib.metadata.distributions()}
     for name, version in sorted(packages):
         digest.update(f"{name} {version}\0".encode())
-    folders = [root / name for name in (*WINGS, "tests")]
-    files = [path for folder in folders for path in folder.rglob("*")]
-    files += (root / "campaigns" / "mutants").glob("*.py")
-    for path in sorted(files):
+    sources = sources_of(root)
+    files = {
+        path.relative_to(base).as_posix(): path
+        for base, folder, pattern in (
+            *((sources, name, "**/*") for name in WINGS),
+            (root, "tests", "**/*"),
+            (root, "campaigns/mutants", "*.py"),
+        )
+        for path in (base / folder).glob(pattern)
+    }
+    for name, path in sorted(files.items()):
         if path.is_file() and "__pycache__" not in path.parts:
-            digest.update(path.relative_to(root).as_posix().encode() + b"\0")
+            digest.update(name.encode() + b"\0")
             digest.update(hashlib.sha256(path.read_bytes()).digest())
     return digest.hexdigest()[:16]
 
@@ -152,8 +159,9 @@ class Sandbox:
     def __init__(self, source: Path, folder: Path) -> None:
         self._root = folder
         folder.mkdir(parents=True)
-        for name in _COPIED:
-            path = source / name
+        sources = sources_of(source)
+        for path in (*(sources / name for name in WINGS), *(source / name for name in _COPIED)):
+            name = path.name
             if path.is_dir():
                 shutil.copytree(path, folder / name, ignore=_IGNORED)
             else:

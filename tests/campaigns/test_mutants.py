@@ -22,7 +22,7 @@ from campaigns.mutants.baseline import (
     cached_baseline,
 )
 from campaigns.mutants.explained import Explanation, explanations
-from campaigns.mutants.formula_files import EXCLUDED, WINGS, formula_files, wing
+from campaigns.mutants.formula_files import EXCLUDED, WINGS, formula_files, sources_of, wing
 from campaigns.mutants.judge import KILLS, Kill, Verdict, judge, module_tests
 from campaigns.mutants.mutant import Mutant
 from campaigns.mutants.operators import OPERATORS, mutants_of
@@ -38,6 +38,7 @@ from campaigns.mutants.sandbox import (
 )
 from campaigns.mutants.tables import Figures, as_markdown, change_in_short
 
+SOURCES = sources_of(ROOT)
 BOUND = "numerics/balls/bounds/tails.py"
 
 
@@ -159,7 +160,7 @@ def test_comments_and_parentheses_around_an_operator_are_left() -> None:
 
 def test_every_mutant_can_be_read_and_is_another_program() -> None:
     for file in ("numerics/population.py", "numerics/samples/sums.py", "derivations/moments.py"):
-        code = (ROOT / file).read_bytes()
+        code = (SOURCES / file).read_bytes()
         original = ast.dump(ast.parse(code))
         for mutant in mutants_of(file, code)[::7]:
             assert ast.dump(ast.parse(mutant.applied(code))) != original, mutant
@@ -182,7 +183,7 @@ def test_a_mutant_of_another_version_is_refused() -> None:
 
 
 def test_formula_files_are_all_but_the_excluded_ones() -> None:
-    found = formula_files(ROOT)
+    found = formula_files(SOURCES)
     assert {wing(file) for file in found} == set(WINGS)
     assert "derivations/moments.py" in found
     assert "numerics/balls/certificate.py" in found
@@ -751,7 +752,7 @@ def baseline(sandbox: Sandbox) -> Baseline:
 
 
 def judged(sandbox: Sandbox, baseline: Baseline, choose: Callable[[Mutant], bool]) -> Verdict:
-    code = (ROOT / "derivations/softmax.py").read_bytes()
+    code = (SOURCES / "derivations/softmax.py").read_bytes()
     mutant = next(filter(choose, mutants_of("derivations/softmax.py", code)))
     reach = Reach({"derivations/softmax.py": code}, baseline.lines)
     return judge(sandbox, mutant, baseline=baseline, reach=reach, profiles=["quick"], seed=0)
@@ -790,7 +791,7 @@ def few_tests(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("few_tests")
 def test_the_judge_lets_an_equivalent_one_live(sandbox: Sandbox, baseline: Baseline) -> None:
-    code = (ROOT / "derivations/softmax.py").read_bytes()
+    code = (SOURCES / "derivations/softmax.py").read_bytes()
     mutant = without_effect(mutants_of("derivations/softmax.py", code)[0])
     reach = Reach({"derivations/softmax.py": code}, baseline.lines)
     found = judge(sandbox, mutant, baseline=baseline, reach=reach, profiles=["quick"], seed=0)
@@ -815,7 +816,7 @@ def test_whatever_a_mutant_does_is_its_own_affair(
 ) -> None:
     monkeypatch.setattr("campaigns.mutants.judge._TIMES", 1.0)
     monkeypatch.setattr("campaigns.mutants.judge._SECONDS", 1.0)
-    code = (ROOT / "derivations/softmax.py").read_bytes()
+    code = (SOURCES / "derivations/softmax.py").read_bytes()
     (mutant, *_) = (
         each
         for each in mutants_of("derivations/softmax.py", code)
@@ -840,7 +841,7 @@ def test_whatever_a_mutant_does_is_its_own_affair(
 def test_errors_of_memory_and_files_may_be_the_machine(
     sandbox: Sandbox, after: str, of_machine: bool
 ) -> None:
-    code = (ROOT / "derivations/softmax.py").read_bytes()
+    code = (SOURCES / "derivations/softmax.py").read_bytes()
     mutants = mutants_of("derivations/softmax.py", code)
     mutant = next(each for each in mutants if each.change.function == "score_motion")
     (cell, *_) = (each for each in sandbox.cells("quick") if each.claim == "softmax-derivative")

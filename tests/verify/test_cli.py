@@ -1,5 +1,6 @@
 import json
 import os
+import resource
 import subprocess
 import sys
 import time
@@ -451,6 +452,21 @@ sys.exit(main())
         [sys.executable, "-c", code], capture_output=True, text=True, check=False
     )
     assert (found.returncode, found.stdout, found.stderr) == (3, "", "interrupted\n")
+
+
+def test_where_the_libraries_do_not_fit_it_is_said_before_they_are_loaded() -> None:
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_AS, (300 << 20, 300 << 20))
+
+    found = subprocess.run(
+        [sys.executable, "-m", "verify", "list", "--json"],
+        capture_output=True,
+        text=True,
+        check=False,
+        preexec_fn=limit,
+    )
+    assert (found.returncode, found.stdout) == (3, "")
+    assert found.stderr.startswith("cannot go on: the address space is limited to 300 MiB")
 
 
 def test_what_comes_after_the_last_byte_changes_nothing() -> None:

@@ -654,8 +654,10 @@ def test_the_tables_of_the_page_are_those_of_the_code() -> None:
 
 
 def test_the_conftest_of_the_page_is_that_of_this_project() -> None:
-    ours = ast.parse((ROOT / "tests" / "conftest.py").read_text(encoding="utf-8"))
-    assert ast.dump(ast.parse(FILES["conftest.py"])) == ast.dump(ast.Module(ours.body[1:], []))
+    text = (ROOT / "tests" / "conftest.py").read_text(encoding="utf-8")
+    ours = iter(map(ast.dump, ast.parse(text).body))
+    # In the same order; ours does more.
+    assert all(ast.dump(each) in ours for each in ast.parse(FILES["conftest.py"]).body)
 
 
 def test_the_example_of_the_page_passes_and_can_fail(tmp_path: Path) -> None:
