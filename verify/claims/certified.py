@@ -8,7 +8,7 @@ from functools import partial
 from verify.claim import Cell, Claim, Evidence, Grade, Profile
 from verify.evidence.assumptions import SETTING
 from verify.evidence.certificate_kernels import heads_cell
-from verify.evidence.verdict_kernels import verdicts_cell
+from verify.evidence.verdict_kernels import pushes_cell, verdicts_cell
 from verify.instances.instance import draw_instance
 from verify.seeds import Streams
 
@@ -82,6 +82,7 @@ def _cells(profile: Profile) -> tuple[Cell, ...]:
         ),
         heads_cell(),
         verdicts_cell(),
+        pushes_cell(),
     )
 
 

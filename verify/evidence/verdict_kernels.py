@@ -1,4 +1,4 @@
-"""Verdicts of certificates, held against the loss of every input.
+"""What is certified of a step, held against its definition: verdicts, and pushes of the scores.
 
 Drawn instances have no ties, and the losses after their steps are far from the tolerance: a
 certificate whose bound misses a term would pass there. Here the tolerance is next to the largest
@@ -7,20 +7,23 @@ loss.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
+from typing import TypeAlias
 
 import numpy as np
 from mpmath import MPContext, mpf
+from numpy.typing import NDArray
 
 from numerics.balls.certificate import certify_step
+from numerics.balls.pushes import enclose_pushes
 from verify.claim import Cell, Grade
 from verify.evidence.faults import Faults, fault_cell
 from verify.instances.instance import Instance, draw_instance
 
-__all__ = ["verdicts_cell"]
+__all__ = ["pushes_cell", "verdicts_cell"]
 
 # Step sizes are below 50, and a gradient is at most 8 max |v|, |v|^2 <= 3: two scores differ by
 # less than 2500, attention is above 10^-1100, and what is left of a loss, for which numbers near to
@@ -30,6 +33,12 @@ _MOST_QUARTERS = 200
 # Relative to the largest loss: those of binary64 would not tell it from the last two.
 _OFFSETS = (Fraction(1, 3), Fraction(1, 10**20), Fraction(1, 10**50))
 _ROUNDINGS = Fraction(1, 10**100)
+
+# So few bits that roundings are far larger than those of the truth.
+_BITS = 64
+_WIDTH = Fraction(1, 1 << 40)
+
+Rows: TypeAlias = Sequence[Sequence[mpf]]
 
 
 def verdicts_cell() -> Cell:
@@ -44,6 +53,35 @@ def verdicts_cell() -> Cell:
         trials=24,
         cost=1.0,
     )
+
+
+def pushes_cell() -> Cell:
+    """Return the cell on the enclosures of how hard a step pushes every score."""
+    return fault_cell(
+        "pushes of the scores",
+        _push_faults,
+        method=f"minus the gradient over all inputs, times every row, to {_DIGITS} digits",
+        claimed=f"enclosures of the pushes at {_BITS} bits, at most {float(_WIDTH):g} wide",
+        grade=Grade.SAMPLED,
+        precision=f"{_DIGITS} digits",
+        trials=24,
+        cost=0.3,
+    )
+
+
+def _push_faults(rng: np.random.Generator) -> Faults:
+    instance = _drawn(rng)
+    mp = _context()
+    V = _rows(mp, instance.V)
+    before = _rows(mp, [instance.theta, instance.theta_tilde])
+    after = _stepped(mp, V, before, instance.support, Fraction(1))
+    heads = zip(enclose_pushes(*instance.arguments, bits=_BITS), before, after, strict=True)
+    for (lowers, uppers), old, new in heads:
+        moved = [x - y for x, y in zip(new, old, strict=True)]
+        for row, low, high in zip(V, lowers, uppers, strict=True):
+            push = _as_fraction(mp.fdot(row, moved))
+            if not low <= push <= high or high - low > _WIDTH:
+                yield f"[{low}, {high}] does not enclose {float(push)}: {instance}"
 
 
 def _verdict_faults(rng: np.random.Generator) -> Faults:
@@ -86,32 +124,54 @@ def _drawn(rng: np.random.Generator) -> Instance:
 
 
 def _losses(instance: Instance, eta: Fraction) -> Iterator[tuple[tuple[int, ...], Fraction]]:
-    """Yield the loss of every input after a step: nothing is multiplied out, no sign averaged."""
-    mp = MPContext()
-    mp.dps = _DIGITS
-    V, (theta, theta_tilde) = (
-        [[mp.mpf(entry) for entry in row] for row in rows]
-        for rows in (instance.V.tolist(), [instance.theta.tolist(), instance.theta_tilde.tolist()])
-    )
-    a, b = instance.support
-    inputs = list(product((1, -1), repeat=len(V)))
+    """Yield the loss of every input after a step."""
+    mp = _context()
+    V = _rows(mp, instance.V)
+    queries = _rows(mp, [instance.theta, instance.theta_tilde])
+    theta, theta_tilde = _stepped(mp, V, queries, instance.support, eta)
     gamma, gamma_tilde = _attention(mp, V, theta), _attention(mp, V, theta_tilde)
+    a, b = instance.support
+    for x in product((1, -1), repeat=len(V)):
+        e = _signed(mp, gamma, x) * _signed(mp, gamma_tilde, x) - x[a] * x[b]
+        yield x, _as_fraction(e * e)
+
+
+def _stepped(
+    mp: MPContext, V: Rows, queries: Rows, support: tuple[int, int], eta: Fraction
+) -> list[list[mpf]]:
+    """Return the queries after a step: nothing is multiplied out, no sign averaged."""
+    a, b = support
+    theta, theta_tilde = queries
+    after = [list(query) for query in queries]
+    gamma, gamma_tilde = _attention(mp, V, theta), _attention(mp, V, theta_tilde)
+    inputs = list(product((1, -1), repeat=len(V)))
     step = mp.mpf(eta.numerator) / (eta.denominator * len(inputs))
     for x in inputs:
         p, q = _signed(mp, gamma, x), _signed(mp, gamma_tilde, x)
         e = p * q - x[a] * x[b]
         for k in range(len(V[0])):
             column = [row[k] for row in V]
-            theta[k] -= step * 2 * e * q * _slope(mp, gamma, x, p, column)
-            theta_tilde[k] -= step * 2 * e * p * _slope(mp, gamma_tilde, x, q, column)
-    gamma, gamma_tilde = _attention(mp, V, theta), _attention(mp, V, theta_tilde)
-    for x in inputs:
-        e = _signed(mp, gamma, x) * _signed(mp, gamma_tilde, x) - x[a] * x[b]
-        sign, mantissa, exponent, _ = (e * e)._mpf_
-        yield x, (-1) ** sign * Fraction(mantissa) * Fraction(2) ** exponent
+            after[0][k] -= step * 2 * e * q * _slope(mp, gamma, x, p, column)
+            after[1][k] -= step * 2 * e * p * _slope(mp, gamma_tilde, x, q, column)
+    return after
 
 
-def _attention(mp: MPContext, V: Sequence[Sequence[mpf]], query: Sequence[mpf]) -> list[mpf]:
+def _context() -> MPContext:
+    mp = MPContext()
+    mp.dps = _DIGITS
+    return mp
+
+
+def _rows(mp: MPContext, arrays: Iterable[NDArray[np.float64]]) -> list[list[mpf]]:
+    return [[mp.mpf(entry) for entry in row.tolist()] for row in arrays]
+
+
+def _as_fraction(x: mpf) -> Fraction:
+    sign, mantissa, exponent, _ = x._mpf_
+    return Fraction(-mantissa if sign else mantissa) * Fraction(2) ** exponent
+
+
+def _attention(mp: MPContext, V: Rows, query: Sequence[mpf]) -> list[mpf]:
     powers = [mp.exp(mp.fdot(row, query)) for row in V]
     total = mp.fsum(powers)
     return [power / total for power in powers]
