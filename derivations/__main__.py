@@ -5,5 +5,6 @@ import sys
 try:
     from derivations.command import run
 except KeyboardInterrupt:
+    exec("")  # noqa: S102  (as in `run`)
     sys.exit(3)
 run()

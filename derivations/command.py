@@ -87,6 +87,9 @@ def run(name: str | None = None) -> NoReturn:
     finally:
         for number in signals:
             signal.signal(number, signal.SIG_IGN)
+    # What `python -m` runs ends by SIGINT, whatever its exit code, if the last text that was
+    # executed was interrupted, as libraries execute some: with another text Python forgets that.
+    exec("")  # noqa: S102
     sys.exit(code)
 
 

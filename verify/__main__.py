@@ -7,7 +7,7 @@ import sys
 __all__ = ["main"]
 
 _LEAST_BYTES = 512 << 20
-"""Address space in which all libraries can be loaded that a command may need."""
+"""Address space in which all libraries can be loaded that every command needs; extras take more."""
 
 
 def main() -> int:
@@ -23,6 +23,9 @@ def main() -> int:
     from verify.console.interruption import ignore
 
     ignore()
+    # What `python -m` runs ends by SIGINT, whatever its exit code, if the last text that was
+    # executed was interrupted, as libraries execute some: with another text Python forgets that.
+    exec("")  # noqa: S102
     return code
 
 

@@ -38,7 +38,8 @@ def broken(ran: Ran) -> str:
         return f"a line of {len(ran.err)} characters on standard error"
     if ran.code == 2:
         return _broken_refusal(ran)
-    if "--json" in ran.argv:
+    # Help is no document; from Python 3.13 on -h5 asks for it, too.
+    if "--json" in ran.argv and not (ran.code == 0 and ran.out.startswith("usage: ")):
         try:
             document_of(ran)
         except ValueError as failure:

@@ -197,3 +197,17 @@ def test_out_of_memory_is_no_failed_check(capsys, monkeypatch):
     assert capsys.readouterr().err == "cannot go on: out of memory\n"
     monkeypatch.setattr(command, "load", exhausted)
     assert command.main(["zero"]) == 3
+
+
+def test_an_interruption_amid_a_text_that_is_executed_is_exit_three(tmp_path):
+    (tmp_path / "interrupted.py").write_text(
+        "import sys\n"
+        "from derivations import command\n"
+        "command.load = lambda name: exec('raise KeyboardInterrupt')\n"
+        "sys.argv = ['derivations', 'zero']\n"
+        "command.run()\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-m", "interrupted"], cwd=tmp_path, capture_output=True, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (3, b"", b"interrupted\n")

@@ -480,3 +480,17 @@ sys.exit(main())
 """
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
     assert (found.returncode, found.stderr) == (0, b"")
+
+
+def test_an_interruption_amid_a_text_that_is_executed_is_exit_three(tmp_path) -> None:
+    (tmp_path / "interrupted.py").write_text(
+        "import sys\n"
+        "import verify.cli\n"
+        "from verify.__main__ import main\n"
+        "verify.cli.main = lambda: exec('raise KeyboardInterrupt')\n"
+        "sys.exit(main())\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-m", "interrupted"], cwd=tmp_path, capture_output=True, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (3, b"", b"")

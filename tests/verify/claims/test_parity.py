@@ -51,8 +51,7 @@ def test_the_claims_have_cells_in_every_profile(claim_id: str) -> None:
 def test_cheap_cells_hold_at_another_seed(claim_id: str, name: str) -> None:
     found = evidence(claim_id, name, profile="standard", seed=20_250_211)
     assert found.grade is Grade.SAMPLED, found
-    assert found.margin is not None
-    assert found.margin > 0
+    assert found.subject == "cross-check" or (found.margin is not None and found.margin > 0)
 
 
 # The trial.

@@ -25,7 +25,7 @@ ROOT = Path(__file__).parents[3]
 PAGE = ROOT / "docs" / "transformer.md"
 
 _, VARIANTS, TRAINING = CLAIMS[0].cells("quick")
-_, CONTROLS = CLAIMS[1].cells("quick")
+_, CONTROLS, _ = CLAIMS[1].cells("quick")
 
 
 @pytest.fixture(autouse=True)
