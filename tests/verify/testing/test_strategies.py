@@ -667,7 +667,8 @@ def test_the_example_of_the_page_passes_and_can_fail(tmp_path: Path) -> None:
     report = run(sys.executable, *PYTEST, cwd=tmp_path).stdout
     assert "1 failed, 1 passed" in report
     # What the page shows is one such failure; another version of Hypothesis may report another.
-    call = re.compile(r"instance = (corner_at\(.*\))$", re.MULTILINE)
+    # Behind it, Hypothesis may say which arguments do not matter.
+    call = re.compile(r"instance = (corner_at\(.*\))(?:\s+#.*)?$", re.MULTILINE)
     (shown,), (reported,) = call.findall(PAGE), call.findall(report)
     for culprit in (remade(shown), remade(reported)):
         assert np.max(culprit.V @ culprit.theta) > 709.8  # where exp overflows
