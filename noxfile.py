@@ -53,7 +53,9 @@ def oldest(session: nox.Session) -> None:
 def package(session: nox.Session) -> None:
     """Check what `make test-package` checks: contents, metadata, a user's own project and types."""
     session.install(".[test]")
-    session.run("python", "-m", "pytest", "-m", "package", *session.posargs)
+    # The oldest dependencies have wheels for the oldest Python only.
+    chosen = () if session.python == PYTHONS[0] else ("-k", "not lowest")
+    session.run("python", "-m", "pytest", "-m", "package", *chosen, *session.posargs)
 
 
 @nox.session
