@@ -59,13 +59,9 @@ def read_bytes(path: Path, *, most: int) -> bytes:
     """
     with _opened(path) as handle:
         mode = os.fstat(handle).st_mode
-        if stat.S_ISFIFO(mode):
-            content = _drained(handle, most + 1)
-        elif stat.S_ISREG(mode):
-            with os.fdopen(handle, "rb", closefd=False) as stream:
-                content = stream.read(most + 1)
-        else:
+        if not (stat.S_ISFIFO(mode) or stat.S_ISREG(mode)):
             raise OSError(errno.EINVAL, "it is neither a regular file nor a pipe")
+        content = _drained(handle, most + 1)
     if len(content) > most:
         raise OSError(errno.EFBIG, f"it is longer than {most >> 20} MiB")
     return content
@@ -82,12 +78,13 @@ def _opened(path: Path) -> Iterator[int]:
 
 
 def _drained(handle: int, most: int) -> bytes:
-    """Return what comes out of a pipe until its end, or until it is as much as `most`."""
+    """Return what a file or a pipe has until its end, or until it is as much as `most`."""
     writer = select.poll()
     writer.register(handle, select.POLLIN)
     content = bytearray()
     waited = False
     while len(content) < most:
+        # In pieces, as a file may be much shorter than what is allowed.
         try:
             piece = os.read(handle, min(_PIECE, most - len(content)))
         except BlockingIOError:
@@ -97,6 +94,7 @@ def _drained(handle: int, most: int) -> bytes:
             continue
         content += piece
         if not piece:
+            # An empty file has no writer to wait for: to poll, it is ready at once.
             if content or waited:
                 break
             writer.poll(_COMING)

@@ -2,6 +2,7 @@ import os
 import signal
 import threading
 import time
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,17 @@ def test_a_file_is_read_up_to_its_limit(tmp_path: Path) -> None:
     path.write_bytes(b"x" * ((1 << 20) + 1))
     with pytest.raises(OSError, match="longer than 1 MiB"):
         read_bytes(path, most=1 << 20)
+
+
+def test_a_file_takes_the_memory_of_its_length_and_not_of_its_limit(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(b"x")
+    tracemalloc.start()
+    try:
+        assert read_bytes(path, most=1 << 30) == b"x"
+        assert tracemalloc.get_traced_memory()[1] < 1 << 20
+    finally:
+        tracemalloc.stop()
 
 
 def test_what_is_no_regular_file_is_refused_and_not_waited_for(tmp_path: Path) -> None:
