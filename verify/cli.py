@@ -116,12 +116,18 @@ def _parse(given: list[str]) -> argparse.Namespace:
     no_command = not given or (
         given[0].startswith("-") and given[0] not in ("-h", "--help", "--version")
     )
+    words = [_DEFAULT_COMMAND, *given] if no_command else given
     try:
-        return parser.parse_args([_DEFAULT_COMMAND, *given] if no_command else given)
+        options, unknown = parser.parse_known_args(words)
+        if unknown:
+            near = suggestion(unknown[0], options.known)
+            parser.error(f"unrecognized arguments: {' '.join(unknown)}{near}")
     except _UsageError as failure:
-        near = suggestion(given[0], [command.NAME for command in COMMANDS]) if given else ""
+        names = [command.NAME for command in COMMANDS]
+        near = "" if words[0] in names else suggestion(words[0], names)
         shown = " ".join(given) or "none"
         raise InvalidArgumentError("arguments", shown, f"{failure}{near}") from None
+    return options
 
 
 def _parser() -> _Parser:
@@ -137,7 +143,9 @@ def _parser() -> _Parser:
             command.NAME, help=command.SUMMARY, description=command.SUMMARY
         )
         command.add_arguments(subparser)
-        subparser.set_defaults(execute=command.execute)
+        subparser.set_defaults(
+            execute=command.execute, known=tuple(subparser._option_string_actions)
+        )
     return parser
 
 

@@ -90,6 +90,25 @@ def test_a_bad_request_is_one_line_and_leaves_nothing(
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize(
+    ("request_", "end"),
+    [
+        ("thorem2 --d 4 --m 3", "; did you mean theorem2?"),
+        (
+            "theorem2 --d 4 --m 3 --trails 3",
+            "unrecognized arguments: --trails 3; did you mean --trials?",
+        ),
+        ("--quite", "unrecognized arguments: --quite; did you mean --quiet?"),
+        ("theorem2 --quiet", "the following arguments are required: --d, --m"),
+        ("list theorem", "unrecognized arguments: theorem"),
+    ],
+)
+def test_what_is_misspelt_has_a_near_name_of_its_own_kind(capsys, request_: str, end: str) -> None:
+    code, out, err = run(capsys, *request_.split())
+    assert (code, out) == (2, "")
+    assert err.endswith(f"{end}\n")
+
+
 def test_what_would_break_the_line_is_escaped(capsys) -> None:
     code, out, err = run(capsys, "show", "a\nb\x1b[31m")
     assert (code, out) == (2, "")
