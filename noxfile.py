@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import shutil
 import tarfile
+import tempfile
 from pathlib import Path
 
 import nox
@@ -72,6 +73,8 @@ def run_the_tests(session: nox.Session, *options: str) -> None:
     session.install(f"{wheel}[test]", *options)
     session.run("python", "-m", "pip", "check")
     session.chdir(unpack_without_packages(sdist))
+    # The session's own is in the repository, whose settings a test's pytest would find above it.
+    session.env["TMPDIR"] = tempfile.gettempdir()
     session.run("python", "-c", CHECK_ORIGIN)
     session.run("python", "-m", "pytest", "-p", "no:cacheprovider", *session.posargs)
 

@@ -29,6 +29,7 @@ __all__ = [
     "ignore",
     "interruptible",
     "is_remembered",
+    "remember",
     "take_over",
 ]
 
@@ -60,6 +61,10 @@ class _Interruptions:
     def is_remembered(self) -> bool:
         """Whether an interruption is remembered that is not raised yet."""
         return self._remembered
+
+    def remember(self) -> None:
+        """Take back what was raised, and remember it."""
+        self._remembered = True
 
     def hold(self) -> None:
         """Remember from now on what arrives."""
@@ -150,6 +155,11 @@ def _install() -> dict[signal.Signals, Callable[[int, FrameType | None], Any] | 
 def is_remembered() -> bool:
     """Whether an interruption is remembered that is not raised yet."""
     return _current.is_remembered
+
+
+def remember() -> None:
+    """Take back an interruption that was raised, as what it struck was over, and remember it."""
+    _current.remember()
 
 
 def has_struck() -> bool:

@@ -17,7 +17,7 @@ import sys
 import time
 from typing import TYPE_CHECKING, TextIO
 
-from verify.console.interruption import is_remembered
+from verify.console.interruption import is_remembered, remember
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
@@ -56,18 +56,24 @@ class _Descriptor(io.FileIO):
         whole = memoryview(data)
         if self._is_lost:
             return whole.nbytes
+        # What is written is counted before an interruption can be raised, as it can between two
+        # calls from here: who thinks that it was not written would write it once more.
+        written: list[int] = []
         try:
             self._wait()
             # So much is taken at once by what is ready.
-            return super().write(whole[: select.PIPE_BUF])
+            written.extend(map(super().write, (whole[: select.PIPE_BUF],)))
         except OSError:
             self._is_lost = True
             if self._is_forgiving:
                 return whole.nbytes
             raise
         except KeyboardInterrupt:
-            self._is_lost = not self._is_ready(0)
-            raise
+            if not written:
+                self._is_lost = not self._is_ready(0)
+                raise
+            remember()
+        return written[0]
 
     def _wait(self) -> None:
         """Wait for the reader, but not for ever once an interruption is remembered.

@@ -2,11 +2,13 @@
 
 import errno
 import os
+import select
 import signal
 import subprocess
 import sys
 import threading
 import time
+from contextlib import suppress
 
 import pytest
 
@@ -129,3 +131,30 @@ def test_a_second_interruption_does_not_wait() -> None:
     out.close()
     os.close(reader)
     os.close(writer)
+
+
+def test_what_an_interruption_finds_written_is_not_written_again() -> None:
+    reader, writer = pipe()
+    os.read(reader, 1 << 20)  # what was put there
+    out = stream(writer, is_forgiving=False)
+    struck = []
+
+    def strike(_frame: object, event: str, function: object) -> None:
+        # Just after the call that has written, while nobody has been told how much.
+        if event == "c_return" and not struck and select.select([reader], (), (), 0)[0]:
+            struck.append(getattr(function, "__name__", ""))
+            signal.raise_signal(signal.SIGTERM)
+
+    with handled():
+        hold()
+        signal.raise_signal(signal.SIGTERM)
+        out.write("a document")
+        sys.setprofile(strike)
+        with suppress(KeyboardInterrupt):
+            out.flush()
+        sys.setprofile(None)
+    assert struck
+    out.close()
+    os.close(writer)
+    assert os.read(reader, 100) == b"a document"
+    os.close(reader)
