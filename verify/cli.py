@@ -120,7 +120,8 @@ def _parse(given: list[str]) -> argparse.Namespace:
     try:
         options, unknown = parser.parse_known_args(words)
         if unknown:
-            near = suggestion(unknown[0], options.known)
+            # What follows "--" is no option.
+            near = "" if unknown[0] == "--" else suggestion(_name(unknown[0]), options.known)
             parser.error(f"unrecognized arguments: {' '.join(unknown)}{near}")
     except _UsageError as failure:
         names = [command.NAME for command in COMMANDS]
@@ -128,6 +129,11 @@ def _parse(given: list[str]) -> argparse.Namespace:
         shown = " ".join(given) or "none"
         raise InvalidArgumentError("arguments", shown, f"{failure}{near}") from None
     return options
+
+
+def _name(option: str) -> str:
+    """Return an option without its value."""
+    return option.partition("=")[0]
 
 
 def _parser() -> _Parser:

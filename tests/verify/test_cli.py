@@ -98,6 +98,11 @@ def test_a_bad_request_is_one_line_and_leaves_nothing(
             "theorem2 --d 4 --m 3 --trails 3",
             "unrecognized arguments: --trails 3; did you mean --trials?",
         ),
+        (
+            "theorem2 --d 4 --m 3 --trails=300000000000000",
+            "unrecognized arguments: --trails=300000000000000; did you mean --trials?",
+        ),
+        ("theorem2 --d 4 --m 3 -- --trials 3", "unrecognized arguments: -- --trials 3"),
         ("--quite", "unrecognized arguments: --quite; did you mean --quiet?"),
         ("theorem2 --quiet", "the following arguments are required: --d, --m"),
         ("list theorem", "unrecognized arguments: theorem"),

@@ -69,7 +69,8 @@ class _Descriptor(io.FileIO):
                 return whole.nbytes
             raise
         except KeyboardInterrupt:
-            if not written:
+            # A message may come twice, but what interrupts the work it is about is raised.
+            if not written or self._is_forgiving:
                 self._is_lost = not self._is_ready(0)
                 raise
             remember()

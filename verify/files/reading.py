@@ -7,6 +7,7 @@ that is open, not of the path, which may lead elsewhere a moment later.
 from __future__ import annotations
 
 import errno
+import io
 import os
 import select
 import stat
@@ -81,22 +82,22 @@ def _drained(handle: int, most: int) -> bytes:
     """Return what a file or a pipe has until its end, or until it is as much as `most`."""
     writer = select.poll()
     writer.register(handle, select.POLLIN)
-    content = bytearray()
+    content = io.BytesIO()  # gives what it holds without a copy
     waited = False
-    while len(content) < most:
+    while content.tell() < most:
         # In pieces, as a file may be much shorter than what is allowed.
         try:
-            piece = os.read(handle, min(_PIECE, most - len(content)))
+            piece = os.read(handle, min(_PIECE, most - content.tell()))
         except BlockingIOError:
             # Somebody has it open, and may take as long as it takes.
             with interruptible():
                 writer.poll()
             continue
-        content += piece
+        content.write(piece)
         if not piece:
             # An empty file has no writer to wait for: to poll, it is ready at once.
-            if content or waited:
+            if content.tell() or waited:
                 break
             writer.poll(_COMING)
             waited = True
-    return bytes(content)
+    return content.getvalue()

@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from contextlib import suppress
+from typing import TextIO
 
 import pytest
 
@@ -133,28 +134,47 @@ def test_a_second_interruption_does_not_wait() -> None:
     os.close(writer)
 
 
-def test_what_an_interruption_finds_written_is_not_written_again() -> None:
+def struck_as_it_has_written(out: TextIO, reader: int) -> None:
+    """Send a signal just after the call that has written, while nobody has been told how much."""
+    struck = False
+
+    def strike(_frame: object, event: str, _function: object) -> None:
+        nonlocal struck
+        if event == "c_return" and not struck and select.select([reader], (), (), 0)[0]:
+            struck = True
+            signal.raise_signal(signal.SIGTERM)
+
+    sys.setprofile(strike)
+    try:
+        out.flush()
+    finally:
+        sys.setprofile(None)
+        assert struck
+
+
+def test_a_document_that_an_interruption_finds_written_is_not_written_again() -> None:
     reader, writer = pipe()
     os.read(reader, 1 << 20)  # what was put there
     out = stream(writer, is_forgiving=False)
-    struck = []
-
-    def strike(_frame: object, event: str, function: object) -> None:
-        # Just after the call that has written, while nobody has been told how much.
-        if event == "c_return" and not struck and select.select([reader], (), (), 0)[0]:
-            struck.append(getattr(function, "__name__", ""))
-            signal.raise_signal(signal.SIGTERM)
-
     with handled():
         hold()
         signal.raise_signal(signal.SIGTERM)
         out.write("a document")
-        sys.setprofile(strike)
         with suppress(KeyboardInterrupt):
-            out.flush()
-        sys.setprofile(None)
-    assert struck
+            struck_as_it_has_written(out, reader)
     out.close()
     os.close(writer)
     assert os.read(reader, 100) == b"a document"
     os.close(reader)
+
+
+def test_an_interruption_that_finds_a_message_written_is_raised() -> None:
+    reader, writer = pipe()
+    os.read(reader, 1 << 20)
+    out = stream(writer, is_forgiving=True)
+    out.write("a message")
+    with handled(), pytest.raises(KeyboardInterrupt):
+        struck_as_it_has_written(out, reader)
+    out.close()
+    for number in (reader, writer):
+        os.close(number)
