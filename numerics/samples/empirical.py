@@ -35,7 +35,7 @@ from numerics.arguments import (
 from numerics.attention_maps import SOFTMAX, AttentionMap, weights_at
 from numerics.passes import all_scores, weighted_sums
 from numerics.samples.signs import SampleStream, packed_columns, skip_samples
-from numerics.samples.sums import MOST_SAMPLES, SampleSums, sum_samples
+from numerics.samples.sums import SampleSums, sample_runs, sum_samples
 
 __all__ = [
     "EmpiricalGradient",
@@ -192,21 +192,20 @@ def empirical_slopes(
     n = integer_at_least("n", n, 1)
     threads = integer_at_least("threads", threads, 1)
     chunks = threads if chunks is None else integer_at_least("chunks", chunks, 1)
-    chunks = max(chunks, -(-n // MOST_SAMPLES))
     stream = SampleStream.following(rng, d)
     stop = threading.Event()
 
-    def sum_chunk(k: int) -> SampleSums:
-        blocks = stream.blocks(k * n // chunks, (k + 1) * n // chunks)
+    def sum_run(run: range) -> SampleSums:
+        blocks = stream.blocks(run.start, run.stop)
         blocks = itertools.takewhile(lambda _: not stop.is_set(), blocks)
         return sum_samples(gamma, gamma_tilde, support, blocks)
 
     with ThreadPoolExecutor(threads) as pool:
         try:
-            done = as_completed([pool.submit(sum_chunk, k) for k in range(chunks)])
-            sums = reduce(add, (chunk.result() for chunk in done))
+            done = as_completed([pool.submit(sum_run, run) for run in sample_runs(n, chunks)])
+            sums = reduce(add, (run.result() for run in done))
         finally:
-            stop.set()  # neither an interrupt nor a failure waits for the other chunks
+            stop.set()  # neither an interrupt nor a failure waits for the other runs
     skip_samples(rng, d, n)
     return _slopes(sums)
 

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from numerics.arguments import MASS_TOLERANCE, InvalidArgumentError
 from numerics.samples.signs import TILE
 
-__all__ = ["MOST_SAMPLES", "SampleSums", "Units", "sum_samples"]
+__all__ = ["MOST_SAMPLES", "SampleSums", "Units", "sample_runs", "sum_samples"]
 
 # With |p| <= 1 + 3e-9, any part of its sum is below 2^63 in units of 2^-62, and |e q| and e^2 are
 # at most 4 (1 + 2e-8): a tile's sum of them is below 2^63 in units of 2^-48.
@@ -150,6 +150,12 @@ class SampleSums:
     def _shifts(self, bits: int) -> tuple[int, int]:
         """Return k and an integer N with 2^k / N = 2^-bits / n."""
         return max(-bits, 0), self.n << max(bits, 0)
+
+
+def sample_runs(n: int, parts: int) -> list[range]:
+    """Cut samples 0 to n - 1 into runs for one sum each: `parts`, or as many as it takes."""
+    parts = max(parts, -(-n // MOST_SAMPLES))
+    return [range(k * n // parts, (k + 1) * n // parts) for k in range(parts)]
 
 
 def sum_samples(

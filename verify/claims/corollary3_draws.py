@@ -22,7 +22,7 @@ from verify.claims.corollary3 import certified_failure, sample_unit
 from verify.evidence.band import Band, band_evidence
 from verify.evidence.sampling import Proportion, bonferroni_level
 from verify.seeds import Streams
-from verify.trials.one_step import OneStepTrial
+from verify.trials.one_step import OneStepTrial, step_size
 from verify.trials.samples import Method, run_sample_trials
 
 __all__ = ["CLAIMS", "distinct_positions_law", "support_samples"]
@@ -105,7 +105,7 @@ def _simulated_cell(
         d, m, n, trials = setting.d, setting.m, setting.n, setting.trials
         band, happens = ask(d, m, n)
         outcomes = run_sample_trials(
-            streams, range(trials), d, m, n, eta=float(scale * d**2), method=setting.method
+            streams, range(trials), d, m, n, eta=step_size(scale, d), method=setting.method
         )
         found = Proportion(sum(map(happens, outcomes)), trials, bonferroni_level(cells))
         method = f"simulation, {_METHODS[setting.method]}"

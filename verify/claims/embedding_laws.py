@@ -21,7 +21,7 @@ from verify.evidence.band import Band, band_evidence
 from verify.evidence.law_kernels import laws_cell
 from verify.evidence.sampling import Proportion, bonferroni_level
 from verify.seeds import Streams
-from verify.trials.one_step import run_trials
+from verify.trials.one_step import run_trials, step_size
 
 __all__ = ["CLAIMS", "unequal_norms_law"]
 
@@ -126,7 +126,7 @@ def _check(setting: _Setting, level: float, streams: Streams) -> Evidence:
         range(setting.trials),
         setting.d,
         setting.m,
-        eta=float(setting.scale * setting.d**2),
+        eta=step_size(setting.scale, setting.d),
         law=setting.law,
     )
     found = Proportion(sum(not each.succeeds(TOLERANCE) for each in trials), setting.trials, level)

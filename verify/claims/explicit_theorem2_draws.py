@@ -23,11 +23,12 @@ from verify.claims.explicit_theorem2 import (
     step_scale,
 )
 from verify.evidence.band import grade_between
+from verify.evidence.event_kernels import events_cell
 from verify.evidence.sampling import Proportion, bonferroni_level, grade_at_most
 from verify.evidence.slope_kernels import slopes_cell
 from verify.instances.instance import draw_instance
 from verify.seeds import Streams
-from verify.trials.one_step import measure
+from verify.trials.one_step import measure, step_size
 
 if TYPE_CHECKING:
     from numerics.balls.bounds.theorem2 import Budget
@@ -120,7 +121,7 @@ def _check_step(setting: _Setting, slack: float, level: float, streams: Streams)
     """Take the step with the certified step size, and look at the loss of every input."""
     scale = step_scale(setting.d, setting.m)
     _, proved = certified_upper(setting.d, setting.m, Fraction(scale))
-    eta, upper = float(scale * setting.d**2), float(proved)
+    eta, upper = step_size(scale, setting.d), float(proved)
     failures = sum(
         not measure(draw_instance(streams.trial(i), setting.d, setting.m), eta=eta).succeeds(
             TOLERANCE
@@ -348,6 +349,7 @@ def _event_cells(profile: Profile) -> tuple[Cell, ...]:
             for each in settings
         ),
         slopes_cell(),
+        events_cell(),
     )
 
 

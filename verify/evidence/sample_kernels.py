@@ -30,7 +30,8 @@ def sums_cell() -> Cell:
         "sums over samples",
         _sum_faults,
         method="the definitions, for the same samples, unpacked and held",
-        claimed="the same numbers, for any weights, threads and chunks; the generator moved on",
+        claimed="the same numbers, for any weights, threads and chunks, none of them too long for a"
+        " sum; the generator moved on",
         grade=Grade.SAMPLED,
         precision="binary64",
         trials=16,
@@ -52,6 +53,19 @@ def _sum_faults(rng: np.random.Generator) -> Faults:
             yield f"{what} of {n} samples at d = {d}, seed {seed}: {found}, not {truth}"
     if _word_after(seed, d, n) != int(words[-1]):
         yield f"the generator after {n} samples at d = {d}, seed {seed}"
+    yield from _run_faults(int(2 ** rng.uniform(0, 50)), int(rng.integers(1, 9)))
+
+
+def _run_faults(n: int, parts: int) -> Faults:
+    """Look at how samples are cut into sums, for numbers of them that take days."""
+    from numerics.samples.sums import MOST_SAMPLES, sample_runs
+
+    runs = sample_runs(n, parts)
+    ends = [(run.start, run.stop) for run in runs]
+    if [0, *(stop for _, stop in ends)] != [*(start for start, _ in ends), n]:
+        yield f"{n} samples, cut into {len(runs)} runs that leave some out or take some twice"
+    if len(runs) < parts or max(map(len, runs)) > MOST_SAMPLES:
+        yield f"{n} samples, cut into {len(runs)} runs: {parts} are asked for, or one is too long"
 
 
 def _slopes(rng: np.random.Generator, seed: int, x: NDArray[np.float64]) -> Parts:

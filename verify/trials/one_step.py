@@ -57,7 +57,7 @@ class OneStepTrial:
         return set(self.heads) == set(self.support)
 
 
-def step_size(scale: ExactDecimal, d: int) -> float:
+def step_size(scale: ExactDecimal | int, d: int) -> float:
     """Return ``eta = scale * d^2`` rounded to binary64.
 
     Raises
@@ -65,8 +65,9 @@ def step_size(scale: ExactDecimal, d: int) -> float:
     InvalidArgumentError
         If that overflows or vanishes.
     """
+    exact = scale if isinstance(scale, int) else scale.value
     try:
-        eta = float(scale.value * d**2)
+        eta = float(exact * d**2)
     except OverflowError:
         eta = 0.0
     if not eta > 0:

@@ -63,3 +63,13 @@ def test_a_limit_of_other_embeddings_is_found(monkeypatch) -> None:
         lambda *at, orthonormal=False, **how: right(*at, orthonormal=not orthonormal, **how),
     )
     assert evidence().grade is Grade.REFUTED
+
+
+def test_a_quadrature_beyond_its_reach_is_found(monkeypatch) -> None:
+    monkeypatch.setattr(prediction, "_LEAST", -1.0)
+    assert evidence().grade is Grade.REFUTED
+
+
+def test_a_quadrature_that_refuses_what_it_can_do_is_found(monkeypatch) -> None:
+    monkeypatch.setattr(prediction, "_LARGEST", 0.0)
+    assert evidence().grade is Grade.REFUTED

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
@@ -77,4 +78,20 @@ def test_a_tile_that_comes_twice_is_found(monkeypatch) -> None:
 
 def test_a_generator_that_is_not_moved_on_is_found(monkeypatch) -> None:
     monkeypatch.setattr(empirical, "skip_samples", lambda *_: None)
+    assert evidence().grade is Grade.REFUTED
+
+
+@pytest.mark.parametrize(
+    "runs",
+    [
+        lambda _, n, parts: [range(k * n // parts, (k + 1) * n // parts) for k in range(parts)],
+        lambda right, n, _parts: right(n, 1),
+        lambda right, n, parts: right(n - 1, parts),
+        lambda right, n, parts: [*right(n, parts), range(n - 1, n)],
+    ],
+    ids=["too long", "too few", "one left out", "one twice"],
+)
+def test_samples_that_are_cut_wrongly_are_found(monkeypatch, runs) -> None:
+    right = sums.sample_runs
+    monkeypatch.setattr(sums, "sample_runs", partial(runs, right))
     assert evidence().grade is Grade.REFUTED

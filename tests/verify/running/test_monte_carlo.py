@@ -44,6 +44,7 @@ def test_a_lost_worker_is_named_and_the_rest_kept() -> None:
 
 def test_step_size_is_exact_until_it_is_rounded_once() -> None:
     assert step_size(parse_decimal("eta_scale", "0.1"), 10).hex() == (10.0).hex()
+    assert step_size(3, 10).hex() == (300.0).hex()
 
 
 @pytest.mark.parametrize("scale", ["1e400", "1e-400"])
