@@ -70,7 +70,7 @@ def _run_faults(n: int, parts: int) -> Faults:
 
 def _slopes(rng: np.random.Generator, seed: int, x: NDArray[np.float64]) -> Parts:
     """Yield the loss and its slopes at weights of any sign and of different totals."""
-    from numerics.samples.empirical import empirical_slopes
+    from numerics.samples.empirical import empirical_slopes, packed_slopes
 
     n, d = x.shape
     gamma, gamma_tilde = rng.standard_normal((2, d)) * 2.0 ** rng.integers(-8, 9, size=(2, 1))
@@ -83,9 +83,12 @@ def _slopes(rng: np.random.Generator, seed: int, x: NDArray[np.float64]) -> Part
     p, q = x @ gamma, x @ gamma_tilde
     e = p * q - x[:, a] * x[:, b]
     P, Q = (max(1.0, float(np.abs(weights).sum())) for weights in (gamma, gamma_tilde))
-    yield "loss", np.array(found.loss), np.array(np.mean(e * e)), 4 * (P * Q) ** 2
-    yield "slopes", found.gamma, 2 * (e * q) @ x / n, 4 * P * Q**2
-    yield "slopes~", found.gamma_tilde, 2 * (e * p) @ x / n, 4 * P**2 * Q
+    packed = np.packbits(x > 0, axis=1, bitorder="little")
+    given = packed_slopes(gamma, gamma_tilde, (a, b), packed)
+    for what, each in (("drawn", found), ("given", given)):
+        yield f"{what} loss", np.array(each.loss), np.array(np.mean(e * e)), 4 * (P * Q) ** 2
+        yield f"{what} slopes", each.gamma, 2 * (e * q) @ x / n, 4 * P * Q**2
+        yield f"{what} slopes~", each.gamma_tilde, 2 * (e * p) @ x / n, 4 * P**2 * Q
 
 
 def _gradient(rng: np.random.Generator, seed: int, x: NDArray[np.float64]) -> Parts:

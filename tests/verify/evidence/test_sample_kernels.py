@@ -47,6 +47,16 @@ def test_a_number_beyond_its_accuracy_is_found(monkeypatch, entry) -> None:
     assert evidence().grade is Grade.REFUTED
 
 
+def test_heads_that_are_exchanged_for_given_samples_are_found(monkeypatch) -> None:
+    right = empirical.packed_slopes
+    monkeypatch.setattr(
+        empirical,
+        "packed_slopes",
+        lambda gamma, gamma_tilde, *given: right(gamma_tilde, gamma, *given),
+    )
+    assert evidence().grade is Grade.REFUTED
+
+
 @pytest.mark.filterwarnings("ignore:invalid value")  # weights beyond the wrong unit
 def test_units_that_are_exchanged_are_found(monkeypatch) -> None:
     right = sums._byte_tables
