@@ -121,7 +121,8 @@ def _parse(given: list[str]) -> argparse.Namespace:
         options, unknown = parser.parse_known_args(words)
         if unknown:
             # What follows "--" is no option.
-            near = "" if unknown[0] == "--" else suggestion(_name(unknown[0]), options.known)
+            name = unknown[0].partition("=")[0]
+            near = "" if name == "--" else suggestion(name, options.known)
             parser.error(f"unrecognized arguments: {' '.join(unknown)}{near}")
     except _UsageError as failure:
         names = [command.NAME for command in COMMANDS]
@@ -129,11 +130,6 @@ def _parse(given: list[str]) -> argparse.Namespace:
         shown = " ".join(given) or "none"
         raise InvalidArgumentError("arguments", shown, f"{failure}{near}") from None
     return options
-
-
-def _name(option: str) -> str:
-    """Return an option without its value."""
-    return option.partition("=")[0]
 
 
 def _parser() -> _Parser:

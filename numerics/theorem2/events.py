@@ -238,17 +238,17 @@ def _score_events(
 def _slope_events(
     slopes: OneStepSlopes, thresholds: EventThresholds, slack: float
 ) -> Iterator[tuple[EventKey, bool]]:
-    y = slopes.lean / slopes.distance
-    slice_ = bisect_right(thresholds.slices, y)
+    slice_ = bisect_right(thresholds.slices, slopes.lean / slopes.distance)
     bounds = thresholds.bounds[slice_]
-    signal = bounds.least_rate(slopes.overlap) * y
-    needed = thresholds.support_slope / slopes.distance
+    # All times |A|: where that is small, a quotient would err by more than the slack.
+    signal = bounds.least_rate(slopes.overlap) * slopes.lean
+    needed = thresholds.support_slope
     small_lean = slice_ == 0 and signal < needed + slack
     yield ("small lean", None), small_lean
     least = math.exp(slopes.lean) + slopes.overlap * math.exp(-slopes.lean) - bounds.disturbance
     for name, head in zip(HEADS, (slopes.theta, slopes.theta_tilde), strict=True):
         # head.noise is -|A| Y, on the side of the slope.
-        missed = -head.noise / slopes.distance > signal - needed - slack
+        missed = -head.noise > signal - needed - slack
         yield ("near margin", name), slice_ == 0 and not small_lean and missed
         yield ("far margin", name), slice_ > 0 and missed
         yield ("ambient alignment", name), float(head.pulls.max()) > least - slack

@@ -103,6 +103,7 @@ def test_a_bad_request_is_one_line_and_leaves_nothing(
             "unrecognized arguments: --trails=300000000000000; did you mean --trials?",
         ),
         ("theorem2 --d 4 --m 3 -- --trials 3", "unrecognized arguments: -- --trials 3"),
+        ("theorem2 --d 4 --m 3 --=3", "unrecognized arguments: --=3"),
         ("--quite", "unrecognized arguments: --quite; did you mean --quiet?"),
         ("theorem2 --quiet", "the following arguments are required: --d, --m"),
         ("list theorem", "unrecognized arguments: theorem"),

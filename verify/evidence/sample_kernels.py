@@ -20,6 +20,8 @@ __all__ = ["sums_cell"]
 _UNIT = 2.0**-53
 # Sizes at which samples fill several tiles, and rows so long that a tile is a block of its own.
 _SIZES = ((2, 150, 1, 9000), (1100, 1200, 4097, 5000))
+# A tile of 2^12 samples adds less than 2^32 to either part of a sum, which is held in 63 bits.
+_MOST_SAMPLES = 1 << 43
 
 Parts = Iterator[tuple[str, NDArray[np.float64], NDArray[np.float64], float]]
 
@@ -53,18 +55,19 @@ def _sum_faults(rng: np.random.Generator) -> Faults:
             yield f"{what} of {n} samples at d = {d}, seed {seed}: {found}, not {truth}"
     if _word_after(seed, d, n) != int(words[-1]):
         yield f"the generator after {n} samples at d = {d}, seed {seed}"
-    yield from _run_faults(int(2 ** rng.uniform(0, 50)), int(rng.integers(1, 9)))
+    for exponent in rng.uniform([0, 46], [46, 54]):
+        yield from _run_faults(int(2**exponent), int(rng.integers(1, 9)))
 
 
 def _run_faults(n: int, parts: int) -> Faults:
-    """Look at how samples are cut into sums, for numbers of them that take days."""
-    from numerics.samples.sums import MOST_SAMPLES, sample_runs
+    """Look at how samples are cut into sums, also for numbers of them that take days."""
+    from numerics.samples.sums import sample_runs
 
     runs = sample_runs(n, parts)
     ends = [(run.start, run.stop) for run in runs]
     if [0, *(stop for _, stop in ends)] != [*(start for start, _ in ends), n]:
         yield f"{n} samples, cut into {len(runs)} runs that leave some out or take some twice"
-    if len(runs) < parts or max(map(len, runs)) > MOST_SAMPLES:
+    if len(runs) < parts or max(map(len, runs), default=0) > _MOST_SAMPLES:
         yield f"{n} samples, cut into {len(runs)} runs: {parts} are asked for, or one is too long"
 
 

@@ -1,7 +1,7 @@
-"""The slopes of the first step and their parts by definition, to sixty digits.
+"""The parts of the slopes of the first step by definition, to sixty digits.
 
-Every sum is formed product by product, as `numerics.theorem2.slopes` defines it; nothing is
-rearranged so that less would cancel.
+The definitions are those of docs/theorem2.md, section 2. Every sum is formed product by product:
+with so many digits nothing needs to be rearranged so that less cancels.
 """
 
 from __future__ import annotations

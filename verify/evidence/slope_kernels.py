@@ -21,7 +21,8 @@ from verify.instances.instance import Instance, draw_instance
 
 __all__ = ["slopes_cell"]
 
-# Sums of some d + m < 60 products whose absolute values add up to less than 20, by 2^-53 each.
+# Sums of some d + m <= 40 products whose absolute values add up to less than 20, by 2^-53 each; the
+# gradient, of order omega, is divided by it.
 _ACCURACY = 1e-12
 
 Parts = Iterator[tuple[str, ArrayLike, ArrayLike]]
@@ -71,9 +72,10 @@ def _slopes(
     head: HeadSlopes,
     gradient: NDArray[np.float64],
 ) -> Parts:
-    """Yield the slopes of a head beside those of its gradient."""
+    """Yield the slopes of a head beside those of its gradient, and what it leans to."""
     V, s = instance.V, instance.V @ getattr(instance, name)
     own, other = sorted(instance.support, key=s.__getitem__, reverse=True)
     push = -gradient / (2 * found.omega)
+    yield f"positions ({name})", np.array([head.own, head.other]), np.array([own, other])
     yield f"slope on the support ({name})", head.support_slope, push @ (V[own] - V[other])
     yield f"slopes off it ({name})", head.ambient_slopes, (V[own] - V[found.ambient]) @ push

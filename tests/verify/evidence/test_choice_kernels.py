@@ -65,11 +65,30 @@ def test_a_limit_of_other_embeddings_is_found(monkeypatch) -> None:
     assert evidence().grade is Grade.REFUTED
 
 
-def test_a_quadrature_beyond_its_reach_is_found(monkeypatch) -> None:
-    monkeypatch.setattr(prediction, "_LEAST", -1.0)
+@pytest.mark.parametrize("shock", [np.nan, -5.0])
+def test_a_shock_that_no_utilities_have_is_found(monkeypatch, shock: float) -> None:
+    monkeypatch.setattr(choice_kernels, "common_shock", lambda *_, **__: shock)
     assert evidence().grade is Grade.REFUTED
 
 
-def test_a_quadrature_that_refuses_what_it_can_do_is_found(monkeypatch) -> None:
-    monkeypatch.setattr(prediction, "_LARGEST", 0.0)
+@pytest.mark.parametrize(
+    ("name", "end"),
+    [
+        ("_LEAST", -1.0),
+        ("_LEAST", -0.6),
+        ("_LEAST", -0.3),
+        ("_LARGEST", 3.0),
+        ("_LARGEST", 1.0),
+    ],
+)
+def test_a_quadrature_with_another_reach_is_found(monkeypatch, name: str, end: float) -> None:
+    monkeypatch.setattr(prediction, name, end)
+    assert evidence().grade is Grade.REFUTED
+
+
+def test_a_quadrature_that_is_off_by_little_is_found(monkeypatch) -> None:
+    right = choice_kernels.distinct_probability
+    monkeypatch.setattr(
+        choice_kernels, "distinct_probability", lambda k, shock: right(k, shock) + 2e-6
+    )
     assert evidence().grade is Grade.REFUTED

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
+
 import pytest
 
 import numerics.theorem2.events as events
 import verify.evidence.event_kernels as event_kernels
+from numerics.balls.bounds.events import HEADS
 from verify.claim import Evidence, Grade
 from verify.claims import CLAIMS
 from verify.evidence.event_kernels import events_cell
 from verify.seeds import Streams
 
 KEYS = (
-    *((name, None) for name in ("largest score", "sum of scores", "sum of squared scores")),
-    *((name, None) for name in ("overlap", "small lean")),
+    ("largest score", None),
+    ("sum of scores", None),
+    ("sum of squared scores", None),
+    ("overlap", None),
+    ("small lean", None),
     *(
         (name, head)
-        for head in ("theta", "theta_tilde")
+        for head in HEADS
         for name in (
             "near margin",
             "far margin",
@@ -65,6 +72,51 @@ def test_an_event_without_its_allowance_for_roundings_is_found(monkeypatch, key)
             changed.setattr(events, "_UNIT", 0.0)
             without = right(*given)
         return {**right(*given), key: without[key]}
+
+    monkeypatch.setattr(event_kernels, "events_of_draw", wrong)
+    assert evidence().grade is Grade.REFUTED
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        lambda _, thresholds: replace(thresholds, bounds=thresholds.bounds[::-1]),
+        lambda _, thresholds: replace(thresholds, slices=thresholds.slices[1:]),
+        lambda slopes, thresholds: replace(
+            thresholds, slices=tuple(y * slopes.distance for y in thresholds.slices)
+        ),
+    ],
+    ids=["of another slice", "one end less", "ends of the lean"],
+)
+def test_bounds_of_another_slice_are_found(monkeypatch, changed) -> None:
+    right = event_kernels.events_of_draw
+    monkeypatch.setattr(
+        event_kernels, "events_of_draw", lambda *given: right(given[0], changed(*given))
+    )
+    assert evidence().grade is Grade.REFUTED
+
+
+def test_events_that_do_not_exclude_others_are_found(monkeypatch) -> None:
+    right = event_kernels.events_of_draw
+
+    def wrong(slopes, thresholds):
+        names = ("largest_score", "overlap", "mean_score", "mean_square")
+        free = replace(thresholds, **dict.fromkeys(names, math.inf))
+        first = {key: right(slopes, thresholds)[key] for key in KEYS[:4]}
+        return {**right(slopes, free), **first}
+
+    monkeypatch.setattr(event_kernels, "events_of_draw", wrong)
+    assert evidence().grade is Grade.REFUTED
+
+
+@pytest.mark.parametrize("head", HEADS)
+def test_a_margin_that_counts_on_every_slice_is_found(monkeypatch, head) -> None:
+    right = event_kernels.events_of_draw
+
+    def wrong(*given):
+        found = right(*given)
+        margins = [(name, head) for name in ("near margin", "far margin")]
+        return {**found, **dict.fromkeys(margins, any(found[key] for key in margins))}
 
     monkeypatch.setattr(event_kernels, "events_of_draw", wrong)
     assert evidence().grade is Grade.REFUTED
